@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import functools
 import math
+import pickle
 import tracemalloc
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.optimize
+import scipy.stats
 from scipy_checks import Case, crossed
 
 import arraygrad as ag
 from arraygrad.errors import NoGradientError, NotASolutionError, SingularError
 from arraygrad.func import grad, hvp, jacrev, jvp, vmap
-from arraygrad.scipy import optimize
+from arraygrad.scipy import optimize, values
 from arraygrad.scipy.solutions import solution_tolerance
 
 P2 = np.array([1.3, 0.7])
@@ -607,3 +609,24 @@ def test_success_is_that_of_each_member() -> None:
 
     members = vmap(lambda s: ag.asarray(found(s)) * 1)(np.array([1.0, 0.25]))
     assert np.asarray(members).tolist() == [1, 0]
+
+
+def test_a_value_that_was_kept_is_no_gradient_of_zero() -> None:
+    kept = {(0.0, 0.0): scipy.optimize.rosen(np.zeros(2))}
+
+    def function(x: Any) -> Any:
+        place = tuple(np.asarray(ag.asarray(x).detach()).tolist())
+        return kept[place] if place in kept else scipy.optimize.rosen(x)
+
+    found = optimize.minimize(function, np.zeros(2))
+    assert np.allclose(found.x, 1.0, atol=1e-4)
+
+
+def test_functions_go_to_workers() -> None:
+    given = values.Valued(scipy.optimize.rosen, lambda x: x)
+    assert pickle.loads(pickle.dumps(given)) is scipy.optimize.rosen
+
+
+def test_objects_that_can_be_called_keep_their_attributes() -> None:
+    found = optimize.root(lambda x, of: of.cdf(x) - 0.7, [0.1], args=(scipy.stats.norm,))
+    assert found.x == pytest.approx(scipy.stats.norm.ppf(0.7))

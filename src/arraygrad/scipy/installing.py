@@ -11,7 +11,10 @@ from typing import Any
 from .finding import MODULES
 from .names import scipy_module
 
-_OWN = ("scipy", "arraygrad")  # packages that keep SciPy's own functions
+
+def _keeps_scipy(module: str) -> bool:
+    """Whether a module keeps SciPy's own functions; SciPy's tests are its users."""
+    return module.partition(".")[0] in ("scipy", "arraygrad") and ".tests." not in module
 
 
 class Installed:
@@ -21,13 +24,15 @@ class Installed:
     ----------
     replaced : tuple of str
         The names of SciPy's functions and classes that are replaced.
+    pairs : list of pairs
+        What was replaced, modules included, and by what.
     """
 
     active: Installed | None = None
 
     def __init__(self) -> None:
         scipy = scipy_module("scipy")
-        self._pairs: list[tuple[Any, Any]] = []
+        self.pairs: list[tuple[Any, Any]] = []
         names: list[str] = []
         copies = {"scipy": _copy(scipy)}
         for name in sorted([*MODULES, "scipy.sparse", "scipy.spatial"]):  # parents come first
@@ -36,17 +41,17 @@ class Installed:
             setattr(copies[parent], own, copy)
             for key, original, ours in _differences(name):
                 setattr(copy, key, ours)
-                self._pairs.append((original, ours))
+                self.pairs.append((original, ours))
                 names.append(f"{name}.{key}")
-        self._pairs += [(scipy_module(name), copy) for name, copy in copies.items()]
+        self.pairs += [(scipy_module(name), copy) for name, copy in copies.items()]
         self.replaced = tuple(names)
-        _swap(self._pairs)
+        _swap(self.pairs)
         Installed.active = self
 
     def undo(self) -> None:
         """Put SciPy's own functions back, also in modules that were imported in between."""
         if Installed.active is self:
-            _swap((ours, original) for original, ours in self._pairs)
+            _swap((ours, original) for original, ours in self.pairs)
             Installed.active = None
 
     def __enter__(self) -> Installed:
@@ -124,7 +129,7 @@ def _swap(pairs: Iterable[tuple[Any, Any]]) -> None:
     for name, module in list(sys.modules.items()):
         if id(module) in new_of:
             sys.modules[name] = new_of[id(module)][1]
-        elif name.partition(".")[0] not in _OWN:
+        elif not _keeps_scipy(name):
             names = getattr(module, "__dict__", {})
             for key, value in list(names.items()):
                 if id(value) in new_of:

@@ -7,6 +7,7 @@ in its results, whose values are taken. Of a batch, SciPy runs once for each mem
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import itertools
@@ -159,30 +160,55 @@ class Runs:
         """An argument for SciPy: results of functions in it are plain values."""
         if is_record(item):
             return with_attributes(item, self._argument(dict(vars(item))))
-        if callable(item) and not isinstance(item, type) and not hasattr(item, "shape"):
-            return self._returning_values(item)
+        if callable(item) and not isinstance(item, type):
+            # Arrays, and functions of other languages, which SciPy calls directly, stay.
+            stays = hasattr(item, "shape") or hasattr(item, "argtypes")
+            return item if stays else Valued(item, self.value)
         if type(item) in (list, tuple):
-            return type(item)(self._argument(part) for part in item)
+            parts = [self._argument(part) for part in item]
+            same = all(a is b for a, b in zip(parts, item, strict=True))
+            return item if same else type(item)(parts)
         if type(item) is dict:
             return {key: self._argument(part) for key, part in item.items()}
         return item
 
-    def _returning_values(self, function: AnyFunction) -> AnyFunction:
-        def valued(*args: Any, **kwargs: Any) -> Any:
-            result = function(*args, **kwargs)
-            kind = type(result)
-            if kind is np.ndarray or kind is float:
-                return result
-            if isinstance(result, Array):
-                return self.value(result)
-            return substituted(result, self.value, {}) if kind in (list, tuple) else result
 
-        try:
-            functools.update_wrapper(valued, function)
-        except (AttributeError, TypeError):  # an object with attributes of its own
-            valued.__wrapped__ = function  # type: ignore[attr-defined]
-        valued.value_of = self.value  # type: ignore[attr-defined]
-        return valued
+class Valued:
+    """A function that returns plain values: those of the arrays that the user's function returns.
+
+    Attributes
+    ----------
+    __wrapped__ : callable
+        The user's function.
+    value_of : callable
+        The plain value of an array.
+    """
+
+    def __init__(self, function: AnyFunction, value_of: AnyFunction) -> None:
+        with contextlib.suppress(AttributeError, TypeError):  # objects with attributes of their own
+            functools.update_wrapper(self, function)
+        self.__wrapped__, self.value_of = function, value_of
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        result = self.__wrapped__(*args, **kwargs)
+        kind = type(result)
+        if kind is np.ndarray or kind is float:
+            return result
+        if isinstance(result, Array):
+            return self.value_of(result)
+        return substituted(result, self.value_of, {}) if kind in (list, tuple) else result
+
+    def __getattr__(self, name: str) -> Any:  # an object may be more than a function
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.__wrapped__, name)
+
+    def __reduce__(self) -> Any:  # for a solver with workers, which are processes
+        return _itself, (self.__wrapped__,)
+
+
+def _itself(function: AnyFunction) -> AnyFunction:
+    return function
 
 
 class _BatchFound(Exception):

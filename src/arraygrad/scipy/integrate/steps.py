@@ -103,7 +103,7 @@ def recording(method: Any, log: Log) -> tuple[Any, Tableau]:
         inverse = np.linalg.inv(tableau.a)
 
         def note(solver: Any) -> None:
-            if solver.t == solver.t_old:
+            if solver.t == solver.t_old or not solver.n:
                 slope = solver.fun_single(solver.t, solver.y)
                 log.add(solver.t_old, solver.t, np.stack([slope] * 3))
                 return

@@ -21,7 +21,7 @@ from ...ops import (
     take,
     where,
 )
-from ..twins import any_arrays, array_like, double, floating, has_arrays, in_precision_of
+from ..twins import Extended, any_arrays, array_like, double, floating, has_arrays, in_precision_of
 from .also_of_tensors import AlsoOfTensors
 from .bsplines import make_interp_spline
 from .piecewise import SCIPY, TensorPPoly, along, arranged, check_rising, outside, taken, wide
@@ -225,7 +225,7 @@ class _TensorGrid:
         return total
 
 
-class RegularGridInterpolator(SCIPY.RegularGridInterpolator):  # type: ignore[misc]
+class RegularGridInterpolator(SCIPY.RegularGridInterpolator, metaclass=Extended):  # type: ignore[misc]
     """SciPy's class, which can also be made of tensors and called with tensors."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
