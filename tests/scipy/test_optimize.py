@@ -623,7 +623,7 @@ def test_a_value_that_was_kept_is_no_gradient_of_zero() -> None:
 
 
 def test_functions_go_to_workers() -> None:
-    given = values.Valued(scipy.optimize.rosen, lambda x: x)
+    given = values.Valued(scipy.optimize.rosen, scipy.optimize.rosen, lambda x: x)
     assert pickle.loads(pickle.dumps(given)) is scipy.optimize.rosen
 
 
