@@ -189,6 +189,54 @@ CASES = [
 ]
 
 
+def dip(x: Any, p: Any) -> Any:
+    return np.sum((x - p) ** 2) + x[0] ** 2 * x[1] ** 2
+
+
+_BOX = [(-2.0, 2.0), (0.0, 0.3)]  # the second variable is held at its bound
+_SEARCHES = {
+    "basinhopping": lambda m, p: (
+        m.basinhopping(lambda x: dip(x, p), [0.5, 0.5], niter=2, minimizer_kwargs={"tol": 1e-10}).x
+    ),
+    "direct": lambda m, p: m.direct(dip, _BOX, args=(p,), maxfun=4000, vol_tol=0, len_tol=1e-9).x,
+    "dual_annealing": lambda m, p: m.dual_annealing(dip, _BOX, (p,), maxiter=5).x,
+    "differential_evolution": lambda m, p: m.differential_evolution(dip, _BOX, (p,), tol=1e-6).x,
+    "shgo": lambda m, p: m.shgo(dip, _BOX, (p,)).x,
+    "fmin": lambda m, p: m.fmin(dip, [0.5, 0.5], (p,), xtol=1e-10, ftol=1e-12, disp=False),
+    "fmin_bfgs": lambda m, p: m.fmin_bfgs(dip, [0.5, 0.5], None, (p,), gtol=1e-8, disp=False),
+    "fmin_cg": lambda m, p: m.fmin_cg(dip, [0.5, 0.5], None, (p,), gtol=1e-7, disp=False),
+    "fmin_powell": lambda m, p: m.fmin_powell(dip, [0.5, 0.5], (p,), xtol=1e-9, disp=False),
+    "fmin_l_bfgs_b": lambda m, p: m.fmin_l_bfgs_b(
+        dip, [0.5, 0.2], args=(p,), approx_grad=True, bounds=_BOX
+    )[0],
+    "leastsq": lambda m, p: m.leastsq(
+        lambda x: np.stack([x[0] - p[0], x[1] - p[1], x[0] * x[1]]), [0.5, 0.5]
+    )[0],
+}
+
+
+@pytest.mark.parametrize("name", _SEARCHES)
+def test_minima_of_all_searches(name: str) -> None:
+    at = np.array([1.2, 0.8])
+    x = _SEARCHES[name](scipy.optimize, at)
+    held = abs(x[1] - 0.3) < 1e-4
+    # The second derivatives of the function, and mixed ones by the parameters, which are -2.
+    second = np.array([[2 + 2 * x[1] ** 2, 4 * x[0] * x[1]], [4 * x[0] * x[1], 2 + 2 * x[0] ** 2]])
+    expected = np.diag([2 / second[0, 0], 0.0]) if held else 2 * np.linalg.inv(second)
+    with solution_tolerance(1e-3):  # not all of them find it better
+        found = jacrev(lambda p: _SEARCHES[name](optimize, p))(at)
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-6)
+
+
+def test_values_at_minima_have_derivatives() -> None:
+    def lowest(p: Any) -> Any:
+        return optimize.fmin(dip, [0.5, 0.5], (p,), 1e-10, 1e-12, full_output=True, disp=False)[1]
+
+    at = np.array([1.2, 0.8])
+    x = scipy.optimize.fmin(dip, [0.5, 0.5], (at,), 1e-10, 1e-12, disp=False)
+    np.testing.assert_allclose(grad(lowest)(at), 2 * (at - x), rtol=1e-6)
+
+
 @crossed(CASES)
 def test_derivatives(check: Any, call: Case) -> None:
     check(call, optimize, scipy.optimize)

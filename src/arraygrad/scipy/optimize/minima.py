@@ -224,6 +224,56 @@ def _multipliers(jacobian: Any, gradient: Any, free: Any, active: Any) -> Any:
         ) from None
 
 
+# --- other functions that find a minimum ---------------------------------------------------------
+
+
+def _finding(name: str) -> AnyFunction:
+    """The twin of a function of SciPy's that returns a minimum, or a minimum and more."""
+
+    def found(runs: Any, result: Any, **given: Any) -> Any:
+        if name == "basinhopping":  # args, bounds and constraints are those of its minimiser
+            given = (given["minimizer_kwargs"] or {}) | given
+        fun, args = given["func" if "func" in given else "f"], given.get("args", ())
+        with_derivative = "approx_grad" in given and not (given["fprime"] or given["approx_grad"])
+        if given.get("integrality") is not None:
+            raise NotImplementedError(f"{name} has no derivatives here with integrality")
+        if isinstance(result, dict):
+            parts = result
+        else:  # the minimum alone, or with its value, or with other arrays
+            more = result if isinstance(result, tuple) else (result,)
+            names = ["x", "fun" if len(more) > 2 else "allvecs", *map(str, range(2, len(more)))]
+            parts = dict(zip(names, more, strict=False))
+        x = parts["x"]
+        value = by_ops(first_of(fun, args, with_derivative), x)
+        limits = [_limits(rule) for rule in rules_of(given.get("constraints"))]
+        x = minimum(value, x, _lower_upper(given.get("bounds"), x.shape), limits)
+        parts["x"] = x
+        if "fun" in parts:
+            fun = parts["fun"]
+            fun = fun if isinstance(fun, Array) else np.asarray(fun)
+            parts["fun"] = attach(fun, as_number(value(x)))
+        refusing(parts, x, f"{name}()", ["x", "fun"])
+        if isinstance(result, dict):
+            return result
+        return tuple(parts.values()) if isinstance(result, tuple) else x
+
+    found.__doc__ = f"`scipy.optimize.{name}`; the minimum has derivatives."
+    return solver(getattr(SCIPY, name))(found)
+
+
+basinhopping = _finding("basinhopping")
+differential_evolution = _finding("differential_evolution")
+direct = _finding("direct")
+dual_annealing = _finding("dual_annealing")
+fmin = _finding("fmin")
+fmin_bfgs = _finding("fmin_bfgs")
+fmin_cg = _finding("fmin_cg")
+fmin_l_bfgs_b = _finding("fmin_l_bfgs_b")
+fmin_ncg = _finding("fmin_ncg")
+fmin_powell = _finding("fmin_powell")
+shgo = _finding("shgo")
+
+
 # --- bounds and constraints in SciPy's forms ------------------------------------------------------
 
 
