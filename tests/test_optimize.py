@@ -173,7 +173,7 @@ def test_progress(capsys: Any) -> None:
         ({"method": "trust-ncg", "hessian": "all"}, ValueError, "hessian must be 'product'"),
         ({"x0": np.ones(2) * 1j}, TypeError, "leaf 0 has dtype complex128: take the real"),
         ({"x0": {}}, ValueError, "x0 has no arrays or numbers"),
-        ({"fun": lambda x: x * 2}, ValueError, "must return one real number"),
+        ({"fun": lambda x: x * 2}, ValueError, "must return a scalar value"),
     ],
 )
 def test_mistakes(keywords: dict[str, Any], error: type[Exception], message: str) -> None:

@@ -257,3 +257,21 @@ def test_items_may_be_written_to_each_other(write: Any) -> None:
         ag.func.vmap(run)(x[None])[0],
     ):
         np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    "repeated",
+    [
+        lambda x: ag.tile(x, (1, 1)),
+        lambda x: ag.tile(x, (3, 1, 1)),
+        lambda x: ag.tile(x[:1], (3, 1)),
+        lambda x: ag.repeat(x, 1, axis=0),
+        lambda x: ag.repeat(x[:1], 3, axis=0),
+    ],
+)
+def test_repetitions_are_no_views(repeated: Any) -> None:
+    x = ag.tensor(np.eye(2))
+    y = repeated(x)
+    y[..., 0] = 7.0
+    assert x.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert (y[..., 0] == 7.0).all()

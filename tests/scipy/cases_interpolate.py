@@ -226,6 +226,14 @@ CASES = [
         _rng.normal(size=(3, 4, 2)),
         label="nearest",
     ),
+    _of(
+        "interpn",
+        lambda c, a, b, v, q: c((a, b), v, q),
+        *_grid,
+        _rng.normal(size=(3, 4)),
+        np.array([[0.3, 0.2], [1.7, 1.4], [2.4, -0.9]]),
+        label="linear",
+    ),
     *[
         _of(
             "RBFInterpolator",

@@ -131,3 +131,13 @@ CASES += [
         for mode in ("reflect", "nearest", "mirror", "grid-wrap", "grid-constant")
     ],
 ]
+
+CASES += [
+    *[_case("median_filter", _any(4, 5), size=(3, 2), mode=m, cval=0.1) for m in _MODES],
+    *[_case(f"grey_{kind}", _any(4, 5), size=3) for kind in ("dilation", "opening", "closing")],
+    _case("grey_erosion", _any(6), footprint=np.array([True, False, True]), origin=1),
+    *[_case(f"{kind}imum_filter", _any(4, 5), size=2, axes=(1,)) for kind in ("max", "min")],
+    *[_case(f"{kind}imum_filter1d", _any(4, 5), size=3, axis=0) for kind in ("max", "min")],
+    _case("percentile_filter", _any(7), percentile=30, size=4),
+    _case("rank_filter", _any(7), rank=-2, size=4),
+]

@@ -96,6 +96,8 @@ CASES += [
     _function("huber", _numbers(1, 1.2), np.array([0.5, -2.0, 3.0])),
     _function("pseudo_huber", _numbers(1, 1.2), np.array([0.5, -2.0, 3.0])),
     _function("boxcox", _numbers(0.5, 3), np.array([0.0, 0.5, -1.5])),
+    _function("inv_boxcox", _numbers(0.2, 0.6), np.array([0.0, 0.5, -1.5])),
+    _function("factorial", _numbers(0.2, 4.6)),
     _function("xlogy", _numbers(0.5, 3), _numbers(0.5, 3)),
     _function("xlog1py", _numbers(0.5, 3), _numbers(0.5, 3)),
     _function("rel_entr", _numbers(0.5, 3), _numbers(0.5, 3)),

@@ -97,3 +97,12 @@ def test_eigenvectors_are_those_of_scipy(a: Any) -> None:
     found = linalg.eig(ag.tensor(a, requires_grad=True), left=True)
     for value, tensor in zip(expected, found, strict=True):
         np.testing.assert_allclose(tensor.detach().numpy(), value, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.filterwarnings("ignore:Matrix is exactly singular")
+@pytest.mark.parametrize("k", [1, 2])  # also if the other value is not among those that are found
+def test_sparse_vectors_of_values_that_coincide_have_no_gradient(k: int) -> None:
+    a = ag.tensor(np.diag([1.0, 1.0, 3.0, 4.0, 5.0, 5.0]), requires_grad=True)
+    _, vectors = ag.scipy.sparse.linalg.eigsh(a, k=k)
+    with pytest.raises(SingularError, match=r"coincide.*the gap is"):
+        ag.grad((vectors**2 * np.arange(6.0)[:, None]).sum(), a)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import functools
 import math
+import pickle
 import tracemalloc
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.optimize
+import scipy.stats
 from scipy_checks import Case, crossed
 
 import arraygrad as ag
 from arraygrad.errors import NoGradientError, NotASolutionError, SingularError
 from arraygrad.func import grad, hvp, jacrev, jvp, vmap
-from arraygrad.scipy import optimize
+from arraygrad.scipy import optimize, values
 from arraygrad.scipy.solutions import solution_tolerance
 
 P2 = np.array([1.3, 0.7])
@@ -185,6 +187,54 @@ CASES = [
     Case("nnls", positive, P2),
     Case("linprog", program, P2),
 ]
+
+
+def dip(x: Any, p: Any) -> Any:
+    return np.sum((x - p) ** 2) + x[0] ** 2 * x[1] ** 2
+
+
+_BOX = [(-2.0, 2.0), (0.0, 0.3)]  # the second variable is held at its bound
+_SEARCHES = {
+    "basinhopping": lambda m, p: (
+        m.basinhopping(lambda x: dip(x, p), [0.5, 0.5], niter=2, minimizer_kwargs={"tol": 1e-10}).x
+    ),
+    "direct": lambda m, p: m.direct(dip, _BOX, args=(p,), maxfun=4000, vol_tol=0, len_tol=1e-9).x,
+    "dual_annealing": lambda m, p: m.dual_annealing(dip, _BOX, (p,), maxiter=5).x,
+    "differential_evolution": lambda m, p: m.differential_evolution(dip, _BOX, (p,), tol=1e-6).x,
+    "shgo": lambda m, p: m.shgo(dip, _BOX, (p,)).x,
+    "fmin": lambda m, p: m.fmin(dip, [0.5, 0.5], (p,), xtol=1e-10, ftol=1e-12, disp=False),
+    "fmin_bfgs": lambda m, p: m.fmin_bfgs(dip, [0.5, 0.5], None, (p,), gtol=1e-8, disp=False),
+    "fmin_cg": lambda m, p: m.fmin_cg(dip, [0.5, 0.5], None, (p,), gtol=1e-7, disp=False),
+    "fmin_powell": lambda m, p: m.fmin_powell(dip, [0.5, 0.5], (p,), xtol=1e-9, disp=False),
+    "fmin_l_bfgs_b": lambda m, p: m.fmin_l_bfgs_b(
+        dip, [0.5, 0.2], args=(p,), approx_grad=True, bounds=_BOX
+    )[0],
+    "leastsq": lambda m, p: m.leastsq(
+        lambda x: np.stack([x[0] - p[0], x[1] - p[1], x[0] * x[1]]), [0.5, 0.5]
+    )[0],
+}
+
+
+@pytest.mark.parametrize("name", _SEARCHES)
+def test_minima_of_all_searches(name: str) -> None:
+    at = np.array([1.2, 0.8])
+    x = _SEARCHES[name](scipy.optimize, at)
+    held = abs(x[1] - 0.3) < 1e-4
+    # The second derivatives of the function, and mixed ones by the parameters, which are -2.
+    second = np.array([[2 + 2 * x[1] ** 2, 4 * x[0] * x[1]], [4 * x[0] * x[1], 2 + 2 * x[0] ** 2]])
+    expected = np.diag([2 / second[0, 0], 0.0]) if held else 2 * np.linalg.inv(second)
+    with solution_tolerance(1e-3):  # not all of them find it better
+        found = jacrev(lambda p: _SEARCHES[name](optimize, p))(at)
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-6)
+
+
+def test_values_at_minima_have_derivatives() -> None:
+    def lowest(p: Any) -> Any:
+        return optimize.fmin(dip, [0.5, 0.5], (p,), 1e-10, 1e-12, full_output=True, disp=False)[1]
+
+    at = np.array([1.2, 0.8])
+    x = scipy.optimize.fmin(dip, [0.5, 0.5], (at,), 1e-10, 1e-12, disp=False)
+    np.testing.assert_allclose(grad(lowest)(at), 2 * (at - x), rtol=1e-6)
 
 
 @crossed(CASES)
@@ -527,6 +577,8 @@ def test_a_bound_that_is_about_to_become_active_is_refused() -> None:
     rule = {"type": "ineq", "fun": lambda x: x}
     with pytest.raises(SingularError, match="a constraint is about to become active"):
         grad(lambda a: best(a, constraints=rule))(0.0)
+    with pytest.raises(SingularError, match="a bound is about to become active"):  # not quite there
+        grad(lambda a: optimize.minimize_scalar(lambda x: (x - a) ** 2, bounds=(0, 1)).x)(1.0)
 
 
 def test_small_unknowns_must_be_solutions_too() -> None:
@@ -584,8 +636,15 @@ def test_fields_of_results_have_derivatives_or_refuse() -> None:
     b = ag.tensor([4.0, 3.0], requires_grad=True)
     program = optimize.linprog([-1.0, -2.0], [[1.0, 1.0], [0.0, 1.0]], b)
     assert ag.grad(program.slack.sum(), b, retain_graph=True).tolist() == pytest.approx([0.0, 0.0])
-    with pytest.raises(NotImplementedError, match=r"linprog\(\).ineqlin.marginals"):
-        ag.grad(program.ineqlin.marginals.sum(), b)
+    for marginals in (program, optimize.linprog(-b, [[1.0, 1.0], [0.0, 1.0]], [4.0, 3.0])):
+        with pytest.raises(NotImplementedError, match=r"linprog\(\).ineqlin.marginals"):
+            ag.grad(marginals.ineqlin.marginals.sum(), b)
+    rule = {"type": "ineq", "fun": lambda x: 1 - x}
+    found = optimize.minimize(
+        lambda x: np.sum((x - a) ** 2), [0.5], method="trust-constr", constraints=rule
+    )
+    with pytest.raises(NotImplementedError, match=r"minimize\(\).jac\[0\] has no derivatives"):
+        ag.grad(found.jac[0].sum(), a)
     _, tangent = jvp(
         lambda a: optimize.minimize(lambda x: np.sum((x - a) ** 2), [0.0]).hess_inv, (2.0,), (1.0,)
     )
@@ -598,3 +657,24 @@ def test_success_is_that_of_each_member() -> None:
 
     members = vmap(lambda s: ag.asarray(found(s)) * 1)(np.array([1.0, 0.25]))
     assert np.asarray(members).tolist() == [1, 0]
+
+
+def test_a_value_that_was_kept_is_no_gradient_of_zero() -> None:
+    kept = {(0.0, 0.0): scipy.optimize.rosen(np.zeros(2))}
+
+    def function(x: Any) -> Any:
+        place = tuple(np.asarray(ag.asarray(x).detach()).tolist())
+        return kept[place] if place in kept else scipy.optimize.rosen(x)
+
+    found = optimize.minimize(function, np.zeros(2))
+    assert np.allclose(found.x, 1.0, atol=1e-4)
+
+
+def test_functions_go_to_workers() -> None:
+    given = values.Valued(scipy.optimize.rosen, scipy.optimize.rosen, lambda x: x)
+    assert pickle.loads(pickle.dumps(given)) is scipy.optimize.rosen
+
+
+def test_objects_that_can_be_called_keep_their_attributes() -> None:
+    found = optimize.root(lambda x, of: of.cdf(x) - 0.7, [0.1], args=(scipy.stats.norm,))
+    assert found.x == pytest.approx(scipy.stats.norm.ppf(0.7))

@@ -116,12 +116,15 @@ class Elementwise(Kind):
     chooses : bool
         Whether the first input chooses for each element which other input the result takes. The
         elements that are not chosen count as overwritten.
+    wraps : bool
+        Whether the result jumps where the quotient of the inputs passes an integer, as a remainder.
     """
 
     whole: Names = ()
     real: bool = False
     part: Literal["real", "imag"] | None = None
     chooses: bool = False
+    wraps: bool = False
 
     @property
     def view(self) -> View:

@@ -9,6 +9,7 @@ import math
 from typing import Any
 
 from ..backends import backend_of
+from ..core.kinds import Elementwise
 from .define.library import binary, unary
 from .define.signatures import one_array, two_arrays
 from .elementwise import (
@@ -38,6 +39,7 @@ fmod = binary(
     "fmod",
     vjp_x=lambda g: g,
     vjp_y=lambda g, x, y: -g * trunc(x / y),
+    kind=Elementwise(wraps=True),
     compute=lambda xp, x, y: xp.fmod(x, y) if hasattr(xp, "fmod") else x - xp.trunc(x / y) * y,
 )
 

@@ -101,6 +101,7 @@ remainder = binary(
     "remainder",
     vjp_x=lambda g: g,
     vjp_y=lambda g, x, y: -g * floor_divide(x, y),
+    kind=Elementwise(wraps=True),
     doc="The remainder of `x` divided by `y`, with the sign of `y`.",
 )
 floor_divide = binary(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 __all__ = (
     "check",
     "fft",
+    "install",
     "integrate",
     "interpolate",
     "linalg",
@@ -34,8 +35,9 @@ if not TYPE_CHECKING:
         """Import a module when it is first used."""
         import importlib
 
-        if name == "check":
-            return importlib.import_module(".checking", __name__).check
+        places = {"check": ".checking", "install": ".installing"}
+        if name in places:
+            return getattr(importlib.import_module(places[name], __name__), name)
         if name in __all__:
             return importlib.import_module(f".{name}", __name__)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -13,9 +15,11 @@ from ..core.array import AnyFunction, Array
 from ..core.levels import new_level
 from ..func import sparsity, vmap
 from ..func.coloring import color_columns
-from .formula import OUTSIDE, Formula, capture
-from .linear import remembered
+from .formula import OUTSIDE, Formula, as_array, capture
+from .linear import is_floating
 from .names import scipy_module
+
+_KEPT = 32  # patterns of Jacobians
 
 
 class _Group(NamedTuple):
@@ -74,6 +78,12 @@ class Field:
         field.is_shared, field._choices = [True] * len(outside), []
         return field
 
+    def elsewhere(self, f: AnyFunction, *points: Any) -> Field:
+        """The field of the same function f for other points."""
+        group = self._groups[0]
+        same = group.places is None and not any(group.per_point) and not self._choices
+        return self if same and not group.formula.has_branches else Field(f, *points)
+
     def _add(self, formula: Formula, places: Any, make: Any = None) -> None:
         """Add a group. An array of the type `make` has a value for each point."""
         start = len(self.outside)
@@ -92,7 +102,7 @@ class Field:
         for i in range(len(points[0])):
             formula = capture(f, *(p[i] for p in points))
             choices.append(formula.choices)
-            key = formula.key()
+            key = formula.key(), tuple(map(id, formula.outside))
             formulas.setdefault(key, formula)
             groups.setdefault(key, []).append(i)
         for key, places in groups.items():
@@ -105,15 +115,17 @@ class Field:
         """Whether f compares values that depend on its arguments."""
         return bool(self._choices)
 
-    def jump(self, positions: Any, values: Any, by_outside_only: bool) -> float | None:
+    def jump(
+        self, positions: Any, values: Any, by_outside_only: bool, places: Any = np.s_[:]
+    ) -> float | None:
         """Where f jumps because a comparison changes, at a place that can depend on parameters.
 
         Such a comparison depends on the point and on an array outside or, unless
         `by_outside_only`, on the second argument, which is a state. All arrays are plain; the
-        positions are one number for each point. None if there is no jump.
+        positions are one number for each point, or for those at `places`. None if there is no jump.
         """
         moving = OUTSIDE if by_outside_only else OUTSIDE | 2
-        masks = [mask for of, mask in self._choices if of & 3 and of & moving]
+        masks = [mask[places] for of, mask in self._choices if of & 3 and of & moving]
         if not masks or len(positions) < 4 or isinstance(values, Array):
             return None
         order = np.argsort(positions, kind="stable")
@@ -132,17 +144,24 @@ class Field:
 
     def map(
         self,
-        function: AnyFunction,
+        function: AnyFunction | None,
         points: Sequence[Any],
         outside: Sequence[Any],
         places: Any = None,
     ) -> Any:
-        """``function(formula)`` at each point, or at those at `places`, in one array."""
+        """``function(formula)`` at each point, or at those at `places`, in one array.
+
+        Without a function, it is the formula itself.
+        """
         parts, order = [], []
         for group in self._groups:
             given = [*points, *outside[group.outside]]
             axes = [0] * len(points) + [0 if own else None for own in group.per_point]
-            mapped = vmap(function(group.formula), in_axes=tuple(axes))
+            if function is None and group.formula.is_of_numbers and not any(group.per_point):
+                mapped = _at_numbers(group.formula)
+            else:
+                one = group.formula if function is None else function(group.formula)
+                mapped = vmap(one, in_axes=tuple(axes))
             own = group.places
             if places is not None:
                 own = places if own is None else np.intersect1d(own, places)
@@ -162,18 +181,11 @@ class Field:
 
         All arrays are plain. The result is a sparse array, and a colour for each of its columns.
         """
-        key = self._groups[0].formula if len(self._groups) == 1 else self
-        return remembered(key, tuple(outside), lambda: self._pattern(points, outside))
-
-    def _pattern(self, points: Sequence[Any], outside: Sequence[Any]) -> Any:
         total: Any = scipy_module("scipy.sparse").eye_array(points[1].shape[-1], dtype=bool)
         for group in self._groups:
             place = 0 if group.places is None else group.places[0]
-            at = [np.asarray(x[place]) for x in points]
-            # The first argument varies, too: where it is zero, it cuts no dependence.
             own, more = self.at(place, outside)
-            found = sparsity(own, *at, *more, argnums=(0, 1))
-            total = total + found[:, at[0].size :]
+            total = total + _pattern_of(own, [*(np.asarray(x[place]) for x in points), *more])
         pattern = total.tocsr()
         pattern.sort_indices()
         return pattern, color_columns(pattern)
@@ -181,7 +193,7 @@ class Field:
     def __call__(self, points: Sequence[Any], outside: Sequence[Any] | None = None) -> Any:
         """The values of f, along the first axis."""
         outside = self.outside if outside is None else outside
-        return self.map(lambda formula: formula, points, outside)
+        return self.map(None, points, outside)
 
     def at(self, place: int, outside: Sequence[Any]) -> tuple[Formula, list[Any]]:
         """The formula at one point, and its arguments from outside."""
@@ -190,3 +202,38 @@ class Field:
                 pairs = zip(outside[group.outside], group.per_point, strict=True)
                 return group.formula, [array[place] if own else array for array, own in pairs]
         raise IndexError(place)
+
+
+def _at_numbers(formula: Formula) -> AnyFunction:
+    """A formula that is computed element by element, at many points."""
+
+    def mapped(*given: Any) -> Any:
+        out = formula(*given)
+        return out if getattr(out, "ndim", 0) else ops.broadcast_to(as_array(out), given[0].shape)
+
+    return mapped
+
+
+_patterns: OrderedDict[Any, Any] = OrderedDict()  # those that were used last
+_lock = threading.Lock()
+
+
+def _pattern_of(formula: Formula, given: list[Any]) -> Any:
+    """The pattern of the Jacobian of a formula by its second argument.
+
+    All arguments vary: so the pattern depends on their shapes alone, and serves again in the next
+    step of a fit.
+    """
+    key = formula.key(), tuple((np.shape(x), np.dtype(x.dtype)) for x in given)
+    with _lock:
+        found = _patterns.pop(key, None)
+    if found is None:
+        moving = tuple(i for i, x in enumerate(given) if is_floating(x))
+        found = sparsity(formula, *given, argnums=moving)
+        start = given[0].size if 0 in moving else 0
+        found = found[:, start : start + given[1].size]
+    with _lock:
+        _patterns[key] = found
+        while len(_patterns) > _KEPT:
+            _patterns.popitem(last=False)
+    return found

@@ -13,7 +13,7 @@ from ..core.array import AnyFunction
 from ..core.cpython import running
 
 # Modules of SciPy with twins, the longest names first.
-_MODULES = (
+MODULES = (
     "scipy.sparse.linalg",
     "scipy.spatial.distance",
     *(
@@ -80,7 +80,7 @@ def _without_twin(place: str, name: str) -> str:
             f"{place}.{name} computes with tensors if the environment has SCIPY_ARRAY_API=1 before "
             "SciPy is imported"
         )
-    if place not in _MODULES:
+    if place not in MODULES:
         return f"{place}.{name} has no derivative here"
     known = importlib.import_module(f"arraygrad.{place}").__all__
     names = ", ".join(known) if len(known) <= _MOST else f"those in arraygrad.{place}.__all__"
@@ -106,8 +106,8 @@ def _wrapped(closure: list[Any]) -> tuple[str, str, bool] | None:
 def _public(module: str, name: str, first: Any) -> tuple[str, str, bool] | None:
     """The module and the name of a function that users call, and whether it has a twin."""
     outer = module.split("._")[0]
-    place = next((m for m in _MODULES if module == m or module.startswith(f"{m}.")), outer)
-    ours = vars(importlib.import_module(f"arraygrad.{place}")) if place in _MODULES else {}
+    place = next((m for m in MODULES if module == m or module.startswith(f"{m}.")), outer)
+    ours = vars(importlib.import_module(f"arraygrad.{place}")) if place in MODULES else {}
     if name in ("__init__", "__new__", "__call__"):
         name = type(first).__name__
     distribution = getattr(first, "name", None)

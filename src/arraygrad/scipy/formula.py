@@ -26,12 +26,14 @@ from ..arrays.tensor import Tensor
 from ..arrays.writes.transforms import Replaceable, link
 from ..core.array import AnyFunction, Array
 from ..core.escaped import type_at_level
+from ..core.kinds import Elementwise
 from ..core.levels import new_level
 from ..core.modes import enable_grad
 from ..core.nodes import recorder
 from ..errors import NoGradientError
 from ..func.trees import lowered
 from ..ops.define.op import Op
+from ..ops.elementwise import floor_divide, is_complex
 from .substitution import substituted
 
 
@@ -59,9 +61,10 @@ OUTSIDE = 1 << 30
 
 
 @functools.cache
-def is_comparison(op: Op) -> bool:
-    """Whether an op has no derivatives: its results choose, or count."""
-    return not op.rules and not op.slopes and op.joint is None and op.jvp is None
+def _is_step(op: Op) -> bool:
+    """Whether the results of an op are constant between jumps: comparisons, counts, signs."""
+    flat = op.kind.flat == "real" or len(op.kind.flat) == len(op.inputs)
+    return flat or (not op.rules and not op.slopes and op.joint is None and op.jvp is None)
 
 
 class _Step(NamedTuple):
@@ -94,9 +97,12 @@ class Formula:
         Whether the function asked for the truth of a value: then its ops may differ elsewhere.
     met_numpy : bool
         Whether NumPy asked a value for an array of objects, or for a number.
+    is_of_numbers : bool
+        Whether all that depends on the arguments is numbers, element by element: then the formula
+        of arrays gives its results for all elements.
     choices : list of pairs
-        The results of comparisons, each after the bits of what was compared: bit i for argument i,
-        `OUTSIDE` for arrays outside.
+        The results of comparisons and of other steps, each after the bits of what was compared: bit
+        i for argument i, `OUTSIDE` for arrays outside.
     """
 
     def __init__(self, count: int) -> None:
@@ -107,6 +113,7 @@ class Formula:
         self.steps: list[_Step] = []
         self.values = count
         self.has_branches = self.met_numpy = False
+        self.is_of_numbers = True
         self.choices: list[tuple[int, Any]] = []
         self._bits = {i: 1 << i for i in range(count)}
         self._known: dict[int, tuple[int, Any]] = {}  # by identity: the place, and the values
@@ -124,13 +131,13 @@ class Formula:
         return constant if found is None else values[found]
 
     def key(self) -> Any:
-        """Equal for two formulas only if they are the same function of the same arrays."""
+        """Equal for two formulas only if they are the same function."""
         steps = [
             (s.op, s.places, s.results, tuple(map(_hashable, (*s.constants, *s.params.items()))))
             for s in self.steps
         ]
-        outside = tuple(map(id, self.outside))
-        return tuple(steps), self._result[0], _hashable(self._result[1]), outside
+        places = tuple(place for place, _ in self._known.values())
+        return tuple(steps), places, self._result[0], _hashable(self._result[1])
 
     def new(self) -> int:
         """The number of a new value."""
@@ -172,20 +179,30 @@ class Formula:
                     step.run(self._from_outside)
         return self._from_outside[number]
 
-    def follow(self, op: Op, places: Sequence[int | None], made: Sequence[_Captured]) -> None:
-        """Remember of what results are made; and the result of a comparison."""
+    def follow(
+        self, op: Op, met: Sequence[tuple[int | None, Any]], made: Sequence[_Captured]
+    ) -> None:
+        """Remember of what results are made; and at which step each value is, if an op jumps."""
         bits = 0
-        for place in places:
+        for place, _ in met:
             bits |= 0 if place is None else self._bits[place]
         for result in made:
             self._bits[result.number] = bits
-        if bits and is_comparison(op):
+        if not bits:
+            return
+        kind = op.kind
+        if bits & ~OUTSIDE and not (isinstance(kind, Elementwise) and made[0].ndim == 0):
+            self.is_of_numbers = False
+        if _is_step(op) and not (kind.flat == "real" and is_complex(met[0][1])):
             self.choices.append((bits, made[0]._array))
+        elif isinstance(kind, Elementwise) and kind.wraps:
+            self.choices.append((bits, floor_divide(*(value for _, value in met))))
 
     def finish(self, result: Any) -> None:
         """Say which value is the result, and forget the steps that it does not need."""
         is_own = isinstance(result, _Captured)
         self._result = (result.number, None) if is_own else self.meet(result)
+        self.is_of_numbers = self.is_of_numbers and result.ndim == 0
         needed = {self._result[0]}
         steps = []
         for step in reversed(self.steps):
@@ -212,8 +229,21 @@ def _hashable(value: Any) -> Any:
     try:
         hash(value)
     except TypeError:
-        return id(value)
+        return _Same(value)
     return type(value), value
+
+
+class _Same:
+    """Equal only for one and the same object, which it keeps alive."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self._value is other._value
+
+    def __hash__(self) -> int:
+        return id(self._value)
 
 
 def _has_batch(x: Any) -> bool:
@@ -251,7 +281,7 @@ class _Captured(Replaceable, TransformMethods, Array):
         places = tuple(place for place, _ in met)
         constants = tuple(value if place is None else None for place, value in met)
         numbers = tuple(m.number for m in made)
-        formula.follow(op, places, made)
+        formula.follow(op, met, made)
         formula.steps.append(_Step(op, places, constants, params, numbers))
         result: Any = made if op.multiple else made[0]
         if op.view and len(arrays) == 1:
@@ -264,7 +294,7 @@ class _Captured(Replaceable, TransformMethods, Array):
             inside = _inside.get()
             array = self.formula.from_outside(self.number)
             return array if inside is None else inside(array)
-        if not is_comparison(op):
+        if not _is_step(op):
             raise NoGradientError(
                 f"a function that SciPy calls has kept an array of shape {self.shape} that depends "
                 f"on its arguments, and {op.name}() is applied to the array in a later call, which "

@@ -6,11 +6,16 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
+_known: dict[str, Any] = {}  # SciPy's own modules: `install` puts copies in their places
+
 
 def scipy_module(name: str) -> Any:
     """A module of SciPy, such as ``"scipy.optimize"``; an error that names the extra without it."""
+    if name in _known:
+        return _known[name]
     try:
-        return importlib.import_module(name)
+        _known[name] = importlib.import_module(name)
+        return _known[name]
     except ImportError:
         raise ImportError(
             f"arraygrad.{name} computes by SciPy: install it, pip install 'arraygrad[scipy]'"

@@ -22,6 +22,18 @@ from .formula import unframed
 _PLAIN = (np.ndarray, float, int, str, type(None))
 
 
+class Extended(type):
+    """The metaclass of classes that extend one of SciPy's: its objects are also theirs.
+
+    So ``isinstance`` has the same result for both, whichever function made an object.
+    """
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        ours = cls.__module__.startswith("arraygrad.")
+        kinds = [k for k in cls.__mro__ if k.__module__.startswith("scipy.")] if ours else ()
+        return isinstance(instance, kinds[0]) if kinds else type.__instancecheck__(cls, instance)
+
+
 class HoldsArrays:
     """The base of objects that are made of arrays, such as sparse matrices of tensors."""
 

@@ -184,29 +184,17 @@ class Runs:
         """An argument for SciPy: results of functions in it are plain values."""
         if is_record(item):
             return with_attributes(item, self._argument(dict(vars(item))))
-        if callable(item) and not isinstance(item, type) and not hasattr(item, "shape"):
-            return self._returning_values(item)
+        if callable(item) and not isinstance(item, type):
+            # Arrays, and functions of other languages, which SciPy calls directly, stay.
+            stays = hasattr(item, "shape") or hasattr(item, "argtypes")
+            return item if stays else Valued(item, self._called(item), self.value)
         if type(item) in (list, tuple):
-            return type(item)(self._argument(part) for part in item)
+            parts = [self._argument(part) for part in item]
+            same = all(a is b for a, b in zip(parts, item, strict=True))
+            return item if same else type(item)(parts)
         if type(item) is dict:
             return {key: self._argument(part) for key, part in item.items()}
         return item
-
-    def _returning_values(self, function: AnyFunction) -> AnyFunction:
-        called = self._called(function)
-
-        def valued(*args: Any, **kwargs: Any) -> Any:
-            result = called(*args, **kwargs)
-            kind = type(result)
-            if kind is np.ndarray or kind is float:
-                return result
-            if isinstance(result, Array):
-                return self.value(result)
-            return substituted(result, self.value, {}) if kind in (list, tuple) else result
-
-        valued = _named_as(called, valued)
-        valued.value_of = self.value  # type: ignore[attr-defined]
-        return valued
 
     def _called(self, function: AnyFunction) -> AnyFunction:
         """The function, with the arrays that the user gave in calls that may keep them."""
@@ -253,6 +241,43 @@ class Runs:
 
     def _as_given(self, x: Any) -> Any:
         return self._given.get(id(x), (x, x))[1]
+
+
+class Valued:
+    """A function that returns plain values: those of the arrays that the user's function returns.
+
+    Attributes
+    ----------
+    __wrapped__ : callable
+        What is called: the user's function, or what calls it.
+    value_of : callable
+        The plain value of an array.
+    """
+
+    def __init__(self, function: AnyFunction, called: AnyFunction, value_of: AnyFunction) -> None:
+        _named_as(called, self)
+        self._function, self.__wrapped__, self.value_of = function, called, value_of
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        result = self.__wrapped__(*args, **kwargs)
+        kind = type(result)
+        if kind is np.ndarray or kind is float:
+            return result
+        if isinstance(result, Array):
+            return self.value_of(result)
+        return substituted(result, self.value_of, {}) if kind in (list, tuple) else result
+
+    def __getattr__(self, name: str) -> Any:  # an object may be more than a function
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._function, name)
+
+    def __reduce__(self) -> Any:  # for a solver with workers, which are processes
+        return _itself, (self._function,)
+
+
+def _itself(function: AnyFunction) -> AnyFunction:
+    return function
 
 
 def _is_kept(value: Any) -> bool:
@@ -344,5 +369,9 @@ def refusing(result: dict[str, Any], x: Any, name: str, known: Sequence[str]) ->
             continue
         if isinstance(value, dict):
             refusing(value, x, f"{name}.{key}", ())
+        elif isinstance(value, list):
+            parts = {f"{key}[{i}]": part for i, part in enumerate(value)}
+            refusing(parts, x, name, ())
+            result[key] = list(parts.values())
         elif isinstance(value, np.ndarray | Array) and backend_of(value).kind(value.dtype) in "fc":
             result[key] = _without(value, x, of=f"{name}.{key}")

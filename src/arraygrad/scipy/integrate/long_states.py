@@ -20,6 +20,7 @@ from .stages import OneStep
 from .tableaus import moved
 
 _CHUNK = 2**22  # how many numbers are computed at once
+_NARROW = 6  # how far apart unknowns may be in equations that are solved as a band
 
 
 def march_by_steps(
@@ -31,19 +32,18 @@ def march_by_steps(
     tableau = formula.tableau
     entries = _Entries.of(formula, points, outside)
     step: Callable[..., Any]
-    if entries is not None:
-        by_entries = _sparse_step if tableau.is_explicit else _sparse_implicit_step
-        step = functools.partial(by_entries, tableau, entries)
-    elif not tableau.is_explicit:
-        slopes = functools.partial(formula.slopes, k, times, y0, outside)
-        step = functools.partial(_implicit_step, OneStep(tableau, adjoint), _Dense(slopes, k))
+    if not tableau.is_explicit:
+        dense = functools.partial(formula.slopes, k, times, y0, outside)
+        step = OneStep(tableau, entries or _Dense(dense, k), adjoint)
+    elif entries is not None:
+        step = functools.partial(_sparse_step, tableau, entries, adjoint)
     else:
         starts = np.asarray(formula.starts(k, times, y0))
-        step = functools.partial(_differentiated_step, formula, points[0], outside, starts)
+        step = functools.partial(_differentiated_step, formula, points[0], outside, starts, adjoint)
     w = np.empty_like(k)
     total = np.zeros_like(y0)
     for i in reversed(range(len(h))) if adjoint else range(len(h)):
-        w[i], total = step(i, h[i], b[i], total, adjoint)
+        w[i], total = step(i, h[i], b[i], total)
     return w
 
 
@@ -52,11 +52,11 @@ def _differentiated_step(
     times: Any,
     outside: Any,
     starts: Any,
+    adjoint: bool,
     i: int,
     h: float,
     b: Any,
     total: Any,
-    adjoint: bool,
 ) -> tuple[Any, Any]:
     """A step as a function of its first state, and of a change of each of its stages."""
     tableau, count = formula.tableau, len(formula.tableau.b)
@@ -81,6 +81,8 @@ def _differentiated_step(
 class _Dense:
     """The Jacobians of f at all stages, for some steps at a time."""
 
+    is_narrow = False
+
     def __init__(self, slopes: Callable[[range], Any], k: Any) -> None:
         self._slopes, self._count = slopes, len(k)
         self._at_once = max(1, _CHUNK // (k.shape[1] * k.shape[2] ** 2))
@@ -95,16 +97,23 @@ class _Dense:
             self._known = chunk, self._slopes(steps)
         return self._known[1][within]
 
+    def product(self, slopes: Any, x: Any, adjoint: bool) -> Any:
+        if adjoint:
+            return np.matmul(x[:, None, :], slopes)[:, 0]
+        return np.matmul(slopes, x[..., None])[..., 0]
 
-def _implicit_step(
-    solver: OneStep, dense: _Dense, i: int, h: float, b: Any, total: Any, adjoint: bool
-) -> tuple[Any, Any]:
-    slopes, weights = dense.at(i), solver.weights
-    if adjoint:
-        w = solver.solve(slopes, h, b + h * weights[:, None] * total)
-        return w, total + solver.product(slopes, w).sum(0)
-    w = solver.solve(slopes, h, b + slopes @ total)
-    return w, total + h * (weights @ w)
+    def factors(self, slope: Any, scale: complex, adjoint: bool) -> Callable[[Any], Any]:
+        lapack = scipy_module("scipy.linalg.lapack")
+        matrix = np.eye(len(slope)) - scale * (slope.T if adjoint else slope)
+        kind = "z" if np.iscomplexobj(matrix) else "d"
+        lu, pivots, _ = getattr(lapack, f"{kind}getrf")(matrix)
+        solve = getattr(lapack, f"{kind}getrs")
+        return lambda right: solve(lu, pivots, right)[0]
+
+    def at_once(self, slopes: Any, a: Any, right: Any, adjoint: bool) -> Any:
+        blocks = np.einsum("sj,sab->sajb", a, slopes).reshape(right.size, right.size)
+        matrix = np.eye(right.size) - (blocks.T if adjoint else blocks)
+        return np.linalg.solve(matrix, right.ravel()).reshape(right.shape)
 
 
 # --- sparse Jacobians -----------------------------------------------------------------------------
@@ -131,12 +140,11 @@ class _Entries:
         self.pattern = pattern
         self._rows = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
         self._by_column = np.lexsort((self._rows, pattern.indices))
-        self._starts = (
-            pattern.indptr[:-1],
-            np.concatenate(
-                [[0], np.cumsum(np.bincount(pattern.indices, minlength=pattern.shape[1]))[:-1]]
-            ),
-        )
+        ends = np.cumsum(np.bincount(pattern.indices, minlength=pattern.shape[1]))
+        columns = np.append(0, ends).astype(pattern.indptr.dtype)
+        self._starts = pattern.indptr[:-1], columns[:-1]
+        self._columns = self._rows[self._by_column].astype(columns.dtype), columns
+        self._is_diagonal = 1.0 * (self._rows == pattern.indices)
         self._colors = colors
         count = len(formula.tableau.b)
         products = colors.max(initial=0) + 1
@@ -170,16 +178,61 @@ class _Entries:
         entries = found[:, self._colors[self.pattern.indices], self._rows]
         return entries.reshape(-1, count, entries.shape[-1])
 
-    def product(self, entries: Any, w: Any, adjoint: bool) -> Any:
-        """The Jacobian with these entries, or its transpose, times a vector."""
+    def product(self, slopes: Any, x: Any, adjoint: bool) -> Any:
+        """The Jacobians with these entries, or their transposes, times vectors."""
         if adjoint:
-            order = self._by_column
-            return np.add.reduceat(entries[order] * w[self._rows[order]], self._starts[1])
-        return np.add.reduceat(entries * w[self.pattern.indices], self._starts[0])
+            terms = (slopes * x[..., self._rows])[..., self._by_column]
+            return np.add.reduceat(terms, self._starts[1], axis=-1)
+        return np.add.reduceat(slopes * x[..., self.pattern.indices], self._starts[0], axis=-1)
+
+    def _matrix(self, data: Any) -> Any:
+        sparse, pattern = scipy_module("scipy.sparse"), self.pattern
+        return sparse.csc_array((data[self._by_column], *self._columns), shape=pattern.shape)
+
+    def factors(self, slope: Any, scale: complex, adjoint: bool) -> Callable[[Any], Any]:
+        own = self._matrix(self._is_diagonal - scale * slope)
+        solve = scipy_module("scipy.sparse.linalg").splu(own).solve
+        return functools.partial(solve, trans="T" if adjoint else "N")
+
+    @functools.cached_property
+    def _order(self) -> tuple[Any, int]:
+        """A place for each unknown, and how far apart unknowns are that depend on each other."""
+        graph = scipy_module("scipy.sparse.csgraph")
+        order = np.empty(self.pattern.shape[0], int)
+        order[graph.reverse_cuthill_mckee(self.pattern)] = np.arange(len(order))
+        return order, int(np.max(np.abs(order[self._rows] - order[self.pattern.indices])))
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether the equations of a step have a narrow band."""
+        return self._order[1] <= _NARROW
+
+    @functools.cached_property
+    def _band(self) -> tuple[int, Any, Any]:
+        """The width of the band, where its entries are, and where those of a vector are.
+
+        The stages of an unknown are next to each other.
+        """
+        (order, width), stages = self._order, np.arange(self._count)
+        width = (width + 1) * self._count - 1
+        rows, columns = (order[x] * self._count for x in (self._rows, self.pattern.indices))
+        rows, columns = rows + stages[:, None, None], columns + stages[None, :, None]
+        return width, (2 * width + rows - columns, columns), order * self._count + stages[:, None]
+
+    def at_once(self, slopes: Any, a: Any, right: Any, adjoint: bool) -> Any:
+        lapack = scipy_module("scipy.linalg.lapack")
+        width, entries, places = self._band
+        band = np.zeros((3 * width + 1, right.size))
+        band[entries] = -a[..., None] * slopes[:, None]
+        band[2 * width] += 1
+        factors, pivots, _ = lapack.dgbtrf(band, width, width, overwrite_ab=True)
+        given = np.empty(right.size)
+        given[places] = right
+        return lapack.dgbtrs(factors, width, width, given, pivots, trans=adjoint)[0][places]
 
 
 def _sparse_step(
-    tableau: Any, entries: _Entries, i: int, h: float, b: Any, total: Any, adjoint: bool
+    tableau: Any, entries: _Entries, adjoint: bool, i: int, h: float, b: Any, total: Any
 ) -> tuple[Any, Any]:
     """A step of an explicit method."""
     slopes = entries.at(i)
@@ -195,26 +248,4 @@ def _sparse_step(
     for s in range(count):
         state = total + h * (tableau.a[s, :s] @ w[:s])
         w[s] = b[s] + entries.product(slopes[s], state, False)
-    return w, total + h * (tableau.b @ w)
-
-
-def _sparse_implicit_step(
-    tableau: Any, entries: _Entries, i: int, h: float, b: Any, total: Any, adjoint: bool
-) -> tuple[Any, Any]:
-    sparse = scipy_module("scipy.sparse")
-    count, n = b.shape
-    pattern = entries.pattern
-    slopes = [
-        sparse.csr_array((data, pattern.indices, pattern.indptr), shape=(n, n))
-        for data in entries.at(i)
-    ]
-    blocks = [[-h * a * slope for a in row] for row, slope in zip(tableau.a, slopes, strict=True)]
-    matrix = sparse.block_array(blocks, format="csc") + sparse.eye_array(count * n, format="csc")
-    factors = scipy_module("scipy.sparse.linalg").splu(matrix.tocsc())
-    if adjoint:
-        right = b + h * tableau.b[:, None] * total
-        w = factors.solve(right.ravel(), trans="T").reshape(b.shape)
-        return w, total + sum(slope.T @ part for slope, part in zip(slopes, w, strict=True))
-    right = b + np.stack([slope @ total for slope in slopes])
-    w = factors.solve(right.ravel()).reshape(b.shape)
     return w, total + h * (tableau.b @ w)

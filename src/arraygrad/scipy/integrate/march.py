@@ -111,7 +111,8 @@ def march(formula: Any, k: Any, theta: Sequence[Any], b: Any, adjoint: bool) -> 
 
 def _forward(stages: Stages, h: Any, b: Any, state: Any) -> tuple[Any, Any]:
     """March through some steps: the stages, and the state after them."""
-    q, u = stages.solve(b[..., None])[..., 0], stages.solve(stages.slopes)
+    found = stages.solve(np.concatenate([b[..., None], stages.slopes], axis=-1))
+    q, u = found[..., 0], found[..., 1:]
     weights = stages.tableau.b
     pushed = h[:, None] * np.tensordot(weights, q, ((0,), (1,)))
     ahead = h[:, None, None] * np.tensordot(weights, u, ((0,), (1,)))
@@ -123,12 +124,10 @@ def _forward(stages: Stages, h: Any, b: Any, state: Any) -> tuple[Any, Any]:
 
 def _backward(stages: Stages, h: Any, b: Any, total: Any) -> tuple[Any, Any]:
     """March back through some steps: the stages, and the cotangent of the state before them."""
-    n = b.shape[-1]
-    q = stages.solve(b[..., None])[..., 0]
-    v = stages.solve(h[:, None, None, None] * stages.tableau.b[:, None, None] * np.eye(n))
-    turned = stages.slopes.mT
-    pulled = (turned @ q[..., None]).sum(1)[..., 0]
-    back = (turned @ v).sum(1)
+    shares = h[:, None, None, None] * stages.tableau.b[:, None, None] * np.eye(b.shape[-1])
+    found = stages.solve(np.concatenate([b[..., None], shares], axis=-1))
+    moved = (stages.slopes.mT @ found).sum(1)
+    (q, v), (pulled, back) = ((x[..., 0], x[..., 1:]) for x in (found, moved))
     for i in reversed(range(len(h))):
         q[i] += v[i] @ total
         total = total + back[i] @ total + pulled[i]

@@ -82,7 +82,7 @@ class Path:
             _refuse_jump(trajectory, stages, times, const(y0))
         self.k = trajectory.solved(stages, self.times, y0, check=False)
         self.states = trajectory.starts(self.k, self.times, y0)
-        self._all: Any = None  # all stages that the interpolation needs
+        self._field = trajectory.field
 
     def _real(self, stages: Any) -> Any:
         """Complex numbers as pairs of real numbers."""
@@ -95,19 +95,16 @@ class Path:
         n = states.shape[-1] // 2
         return states[..., :n] + 1j * states[..., n:]
 
-    def _stages(self) -> Any:
-        """The stages, and those that only the interpolation needs."""
-        if self._all is None:
-            k, t = self.k, self.tableau
-            h = self.times[1:] - self.times[:-1]
-            for row, c in zip(t.more_a, t.more_c, strict=True):
-                inner = ops.tensordot(row[: k.shape[1]], k, axes=((0,), (1,)))
-                state = self.states[:-1] + h[:, None] * inner
-                at = self.times[:-1] + c * h
-                field = Field(self.f, const(at), const(state))
-                k = ops.concat([k, field((at, state))[:, None, :]], axis=1)
-            self._all = k
-        return self._all
+    def _stages(self, places: Any, start: Any, h: Any) -> Any:
+        """The stages of some steps, and those that only the interpolation needs."""
+        k, t = ops.take(self.k, places, axis=0), self.tableau
+        states = ops.take(self.states, places, axis=0)
+        for row, c in zip(t.more_a, t.more_c, strict=True):
+            inner = ops.tensordot(row[: k.shape[1]], k, axes=((0,), (1,)))
+            at, state = start + c * h, states + h[:, None] * inner
+            field = self._field.elsewhere(self.f, const(at), const(state))
+            k = ops.concat([k, field((at, state))[:, None, :]], axis=1)
+        return k
 
     def places(self, times: Any, member: int = 0) -> Any:
         """In which steps some times lie; all arrays are plain."""
@@ -122,9 +119,12 @@ class Path:
 
     def at(self, times: Any, places: Any) -> Any:
         """The states at some times, from the polynomials of the steps at `places`."""
-        k = ops.take(self._stages(), places, axis=0)
+        if not isinstance(times, Array) and not isinstance(self.times, Array):
+            if np.array_equal(times, self.times[places + 1]):
+                return ops.take(self.states, places + 1, axis=0)
         start = ops.take(self.times, places, axis=0)
         h = ops.take(self.times, places + 1, axis=0) - start
+        k = self._stages(places, start, h)
         x = (times - start) / h
         powers = ops.stack([x ** (m + 1) for m in range(self.tableau.p.shape[1])], axis=-1)
         weights = ops.matmul(powers, self.tableau.p.T)

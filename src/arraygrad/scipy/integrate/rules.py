@@ -1,52 +1,62 @@
 """The points and weights at which an integral is differentiated.
 
 They are those of QUADPACK on its last subdivision of the range, where it is accurate. At singular
-ends, where QUADPACK extrapolates, they are those of the double exponential rule. Both have a
-rougher rule inside, on some of the points: the difference is an estimate of the error.
+ends, where QUADPACK extrapolates, they are those of the double exponential rule. Both have other
+rules inside, on some of the points: the differences are an estimate of the error.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
-Rule = tuple[Any, Any]  # points, weights
-
-_STEP = 1 / 96  # of the double exponential rule
+_STEP = 1 / 64  # of the double exponential rule
+_END = 1e-8  # how far from the ends of an interval its last points are
+WAVES = 30, 60  # how many half periods are summed, and then how many more are averaged
 
 
 class Nodes(NamedTuple):
     """Points and weights on some intervals: arrays of the shape (intervals, points).
 
-    `rough` are the weights of the rougher rule, zero at the points that it does not have.
+    `others` are the weights of other rules, with one more axis for the rules. At the last `checks`
+    points of an interval, `w` is zero: only the other rules have them.
     """
 
     x: Any
     w: Any
-    rough: Any
+    others: Any
+    checks: int
 
 
-def errors(w: Any, rough: Any, terms: Any) -> tuple[Any, Any]:
+def errors(w: Any, others: Any, terms: Any) -> tuple[Any, Any]:
     """The estimated errors on each interval, and the sums of absolute values, as QUADPACK has them.
 
     The terms have the shape (..., intervals, points, components).
     """
-    w, rough = w[..., None], rough[..., None]
+    w = w[..., None]
+    # Where only other rules look, the terms may be infinite: then these rules say nothing.
+    lost = ~np.isfinite(terms) & (w == 0)
+    if lost.any():
+        terms = np.where(lost, 0.0, terms)
+        seen = (lost.any(-1)[..., None] & (others != 0)).any(-2, keepdims=True)
+        others = np.where(seen, w, others)
     fine = np.sum(w * terms, axis=-2, keepdims=True)
-    apart = np.abs(fine - np.sum(rough * terms, axis=-2, keepdims=True))[..., 0, :]
+    apart = np.max(np.abs(fine - np.swapaxes(others, -1, -2) @ terms), axis=-2)
     size = np.sum(np.abs(w), axis=-2, keepdims=True)
     mean = fine / np.where(size == 0, 1.0, size)
     spread = np.sum(np.abs(w) * np.abs(terms - mean), axis=-2)
     with np.errstate(all="ignore"):
-        error = np.where(spread > 0, spread * np.minimum(1, (200 * apart / spread) ** 1.5), apart)
+        known = spread * np.minimum(1, (200 * apart / spread) ** 1.5)
+    error = np.where(spread > apart, known, apart)
     return error, np.sum(np.abs(w * terms), axis=-2)
 
 
 @functools.cache
-def gauss_kronrod(n: int) -> Rule:
+def gauss_kronrod(n: int) -> tuple[Any, Any]:
     """The rule with 2n + 1 points that has the n points of Gauss's rule among its own, on (-1, 1).
 
     The other points are the zeros of Stieltjes' polynomial, which is orthogonal to all polynomials
@@ -72,12 +82,23 @@ def gauss_kronrod(n: int) -> Rule:
 
 
 @functools.cache
-def _both(n: int) -> tuple[Any, Any, Any]:
-    """Kronrod's points and weights, and Gauss's weights at every other point."""
+def _with_others(n: int) -> tuple[Any, Any, Any]:
+    """Kronrod's points, two more points at the ends, Kronrod's weights, and those of other rules.
+
+    One of the others is Gauss's rule. The other two see what is between the last of Kronrod's
+    points and an end, such as a kink: there, they take the value at the end in the place of the
+    polynomial through Kronrod's points.
+    """
     x, w = gauss_kronrod(n)
-    rough = np.zeros_like(w)
-    rough[1::2] = np.polynomial.legendre.leggauss(n)[1]
-    return x, w, rough
+    ends = np.array([_END - 1, 1 - _END])
+    others = np.zeros((len(x) + 2, 3))
+    others[1:-2:2, 0] = np.polynomial.legendre.leggauss(n)[1]
+    apart = x[:, None] - x + np.eye(len(x))
+    for k, end in enumerate(ends):
+        left = np.where(np.eye(len(x), dtype=bool), 1.0, end - x)
+        others[:-2, k + 1] = w - (1 + x[0]) * np.prod(left / apart, axis=1)
+        others[len(x) + k, k + 1] = 1 + x[0]
+    return np.append(x, ends), np.append(w, [0.0, 0.0]), others
 
 
 def on_intervals(ends: tuple[float, float], edges: Any) -> Nodes:
@@ -88,17 +109,40 @@ def on_intervals(ends: tuple[float, float], edges: Any) -> Nodes:
     a, b = ends
     sign = 1.0 if a <= b else -1.0
     is_finite = np.isfinite(a) and np.isfinite(b)
-    x, w, rough = _both(10 if is_finite else 7)
+    x, w, others = _with_others(10 if is_finite else 7)
     middle, half = edges.mean(1)[:, None], (edges[:, 1] - edges[:, 0])[:, None] / 2
-    t, weights = middle + half * x, (sign * half * w, sign * half * rough)
+    t, width = middle + half * x, sign * half
     if is_finite:
-        return Nodes(t, *weights)
-    away = (1 - t) / t
-    weights = weights[0] / t**2, weights[1] / t**2
+        return Nodes(t, width * w, width[..., None] * others, 2)
+    away, width = (1 - t) / t, width / t**2
+    w, others = width * w, width[..., None] * others
     if np.isinf(a) and np.isinf(b):
-        return Nodes(np.concatenate([away, -away]), *(np.concatenate([v, v]) for v in weights))
+        w, others = (np.concatenate([v, v]) for v in (w, others))
+        return Nodes(np.concatenate([away, -away]), w, others, 2)
     start = b if np.isinf(a) else a
-    return Nodes(start + (away if np.inf in (a, b) else -away), *weights)
+    return Nodes(start + (away if np.inf in (a, b) else -away), w, others, 2)
+
+
+def on_waves(ends: tuple[float, float], frequency: float, edges: Any) -> Nodes:
+    """The rule for waves to infinity, on a subdivision of the distances from the finite end.
+
+    The means of the last partial sums, taken again and again, are the limit: so half a period has
+    a share in the sum.
+    """
+    first, more = WAVES
+    left = [math.comb(more, j) / 2.0**more for j in range(more + 1)]
+    shares = np.append(np.ones(first), 1 - np.cumsum(left)[:-1])
+    away, w, others, checks = on_intervals((0.0, 1.0), edges)
+    share = shares[(edges.mean(1) * abs(frequency) / math.pi).astype(int)][:, None]
+    a, b = ends
+    x = a + away if np.isinf(b) else b - away
+    return Nodes(x, share * w, share[..., None] * others, checks)
+
+
+def half_periods(frequency: float) -> Any:
+    """The first subdivision for `on_waves`."""
+    edges = math.pi / abs(frequency) * np.arange(sum(WAVES) + 1)
+    return np.stack([edges[:-1], edges[1:]], axis=1)
 
 
 def near_ends(ends: tuple[float, float], breaks: Any) -> Nodes:
@@ -107,18 +151,7 @@ def near_ends(ends: tuple[float, float], breaks: Any) -> Nodes:
     parts = [double_exponential(*pair) for pair in itertools.pairwise([a, *np.sort(breaks), b])]
     sign = 1.0 if ends[0] <= ends[1] else -1.0
     x, w, rough = (np.concatenate(column)[None] for column in zip(*parts, strict=True))
-    return Nodes(x, sign * w, sign * rough)
-
-
-@functools.cache
-def distances() -> Rule:
-    """The distances from the nearer end of the points of the double exponential rule on (0, 1).
-
-    They are those in one half. Close to the end, they keep all digits.
-    """
-    u = _STEP * (np.arange(384) + 0.5)
-    near = 1 / (1 + np.exp(np.pi * np.sinh(u)))
-    return near, _STEP * np.pi * np.cosh(u) * near * (1 - near)
+    return Nodes(x, sign * w, sign * rough[..., None], 0)
 
 
 def double_exponential(a: float, b: float) -> tuple[Any, Any, Any]:

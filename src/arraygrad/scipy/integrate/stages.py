@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 
-from ..names import scipy_module
 from .tableaus import Tableau
 
 _CLOSE = 1e-13  # what may be left of the equations of a step, relative to their right-hand side
@@ -49,6 +49,26 @@ class Stages:
         return found
 
 
+class Slopes(Protocol):
+    """The Jacobians of f at all stages, in a form in which many equations can be solved."""
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether `at_once` takes less time than an iteration."""
+
+    def at(self, i: int) -> Any:
+        """The Jacobians at the stages of step i: an array whose first axis is the stages."""
+
+    def product(self, slopes: Any, x: Any, adjoint: bool) -> Any:
+        """The Jacobian of each stage, or its transpose, times the vector of the stage."""
+
+    def factors(self, slope: Any, scale: complex, adjoint: bool) -> Callable[[Any], Any]:
+        """What solves equations with ``1 - scale * slope``, or its transpose."""
+
+    def at_once(self, slopes: Any, a: Any, right: Any, adjoint: bool) -> Any:
+        """The solution of the equations of a step, as one system; `a` is h times the tableau's."""
+
+
 class OneStep:
     """The same equations for one step after the other, of an implicit method with long states.
 
@@ -58,77 +78,57 @@ class OneStep:
     does the rest. The factors are kept from step to step, until the iteration becomes slow.
     """
 
-    def __init__(self, tableau: Tableau, adjoint: bool) -> None:
-        self._a, self.weights = tableau.a.T if adjoint else tableau.a, tableau.b
-        self.adjoint = adjoint
+    def __init__(self, tableau: Tableau, slopes: Slopes, adjoint: bool) -> None:
+        self._tableau, self._a = tableau, tableau.a.T if adjoint else tableau.a
+        self._slopes, self._adjoint = slopes, adjoint
         values, vectors = np.linalg.eig(self._a)
         inverse = np.linalg.inv(vectors)
         # Of a pair of conjugate eigenvalues, one stands for both.
-        parts = [(values[i], i) for i in range(len(values)) if values[i].imag >= -1e-9]
         self._parts = [
             (v.real, vectors[:, i].real, inverse[i].real)
             if abs(v.imag) < 1e-9
             else (v, 2 * vectors[:, i], inverse[i])
-            for v, i in parts
+            for i, v in enumerate(values)
+            if v.imag >= -1e-9
         ]
         self._factors: list[Any] = []
 
-    def solve(self, slopes: Any, h: float, right: Any) -> Any:
-        """The stages, of the shape (stages, n), of a step with the Jacobians `slopes`."""
-        found, done = self._iterated(slopes, h, right, _FEW) if self._factors else (None, False)
-        if not done:
-            self._factorise(slopes.mean(0), h)
-            found, done = self._iterated(slopes, h, right, _MANY)
-        return found if done else self._at_once(slopes, h, right)
+    def __call__(self, i: int, h: float, b: Any, total: Any) -> tuple[Any, Any]:
+        """March through step i: its stages, and the state after it, or the cotangent before it."""
+        slopes = self._slopes.at(i)
+        if self._adjoint:
+            w = self._solve(slopes, h, b + h * self._tableau.b[:, None] * total)
+            return w, total + self._product(slopes, w).sum(0)
+        states = np.broadcast_to(total, b.shape)
+        w = self._solve(slopes, h, b + self._product(slopes, states))
+        return w, total + h * (self._tableau.b @ w)
 
-    def product(self, slopes: Any, x: Any) -> Any:
-        """The Jacobian of each stage, or its transpose, times a vector."""
-        if self.adjoint:
-            return np.matmul(x[:, None, :], slopes)[:, 0]
-        return np.matmul(slopes, x[..., None])[..., 0]
+    def _product(self, slopes: Any, x: Any) -> Any:
+        return self._slopes.product(slopes, x, self._adjoint)
 
-    def _rest(self, slopes: Any, h: float, right: Any, x: Any) -> Any:
-        if self.adjoint:
-            return right - x + h * (self._a @ self.product(slopes, x))
-        return right - x + h * self.product(slopes, self._a @ x)
+    def _solve(self, slopes: Any, h: float, right: Any) -> Any:
+        """The stages, of the shape (stages, n)."""
+        found = self._iterated(slopes, h, right, _FEW) if self._factors else None
+        if found is None and not self._slopes.is_narrow:
+            mean = slopes.mean(0)
+            self._factors = [
+                (self._slopes.factors(mean, h * value, self._adjoint), vector, row)
+                for value, vector, row in self._parts
+            ]
+            found = self._iterated(slopes, h, right, _MANY)
+        if found is None:
+            found = self._slopes.at_once(slopes, h * self._tableau.a, right, self._adjoint)
+        return found
 
-    def _iterated(self, slopes: Any, h: float, right: Any, most: int) -> tuple[Any, bool]:
-        enough = _CLOSE * np.max(np.abs(right), initial=0.0)
-        x, rest = np.zeros_like(right), right
+    def _iterated(self, slopes: Any, h: float, right: Any, most: int) -> Any:
+        """The solution by iteration; None if this takes too long."""
+        enough = _CLOSE * np.abs(right).max(initial=0.0)
+        a, x, rest = h * self._a, 0.0, right
         for _ in range(most):
-            x = x + self._almost(rest)
-            rest = self._rest(slopes, h, right, x)
-            if np.max(np.abs(rest), initial=0.0) <= enough:
-                return x, True
-        return x, False
-
-    def _factorise(self, slope: Any, h: float) -> None:
-        lapack = scipy_module("scipy.linalg.lapack")
-        turned = slope.T if self.adjoint else slope
-        self._factors = []
-        for value, vector, row in self._parts:
-            matrix = np.eye(len(slope)) - h * value * turned
-            factor, solve = (
-                (lapack.zgetrf, lapack.zgetrs)
-                if np.iscomplexobj(matrix)
-                else (lapack.dgetrf, lapack.dgetrs)
-            )
-            lu, pivots, _ = factor(matrix)
-            self._factors.append((solve, lu, pivots, vector, row))
-
-    def _almost(self, right: Any) -> Any:
-        """The solution of the equations for which there are factors."""
-        x = np.zeros_like(right)
-        for solve, lu, pivots, vector, row in self._factors:
-            x += np.outer(vector, solve(lu, pivots, row @ right)[0]).real
-        return x
-
-    def _at_once(self, slopes: Any, h: float, right: Any) -> Any:
-        """All equations as one system."""
-        count, n = right.shape
-        if self.adjoint:
-            blocks = np.einsum("sj,jba->sajb", self._a, slopes)
-        else:
-            blocks = np.einsum("sj,sab->sajb", self._a, slopes)
-        matrix = np.eye(count * n) - h * blocks.reshape(count * n, count * n)
-        return np.linalg.solve(matrix, right.ravel()).reshape(count, n)
+            for solve, vector, row in self._factors:
+                x = x + np.multiply.outer(vector, solve(row @ rest)).real
+            change = a @ self._product(slopes, x) if self._adjoint else self._product(slopes, a @ x)
+            rest = right - x + change
+            if np.abs(rest).max(initial=0.0) <= enough:
+                return x
+        return None

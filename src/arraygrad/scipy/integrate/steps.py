@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from array import array
 from typing import Any, NamedTuple
 
@@ -34,6 +33,8 @@ class Steps(NamedTuple):
     def padded(self, count: int) -> Steps:
         """As many steps as `count`: further ones have length zero."""
         more = count - len(self.stages)
+        if not more:
+            return self
         times = np.concatenate([self.times, np.repeat(self.times[-1:], more)])
         return Steps(self.tableau, times, np.pad(self.stages, ((0, more), (0, 0), (0, 0))))
 
@@ -98,21 +99,24 @@ def recording(method: Any, log: Log) -> tuple[Any, Tableau]:
     else:
         tableau = radau()
         log.is_explicit = False
+        places = np.append(0.0, tableau.c)
         inverse = np.linalg.inv(tableau.a)
 
         def note(solver: Any) -> None:
-            if solver.t == solver.t_old:
+            if solver.t == solver.t_old or not solver.n:
                 slope = solver.fun_single(solver.t, solver.y)
                 log.add(solver.t_old, solver.t, np.stack([slope] * 3))
                 return
             dense = solver.dense_output()
-            ends = np.linspace(solver.t_old, solver.t, _parts(dense) + 1)
-            for start, end in itertools.pairwise(ends):
+            count = _parts(dense)
+            h = (solver.t - solver.t_old) / count
+            for i in range(count):
+                start = solver.t_old + i * h
+                end = solver.t if i + 1 == count else start + h
                 if log.stages is None:
                     log.add(start, end, None)
                     continue
-                h = end - start
-                states = dense(np.append(start, start + tableau.c * h)).T
+                states = dense(start + places * h).T
                 log.add(start, end, inverse @ (states[1:] - states[0]) / h)
 
     class Recording(method):  # type: ignore[misc]

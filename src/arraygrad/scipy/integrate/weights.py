@@ -1,79 +1,58 @@
-"""Integrals with the weights of QUADPACK whose points are not those of an ordinary integral.
+"""Integrals with the weights of QUADPACK that are infinite somewhere, as integrals from 0 to 1.
 
-Powers of the distances from both ends may be infinite there. Cauchy's weight 1 / (x - c) has a
-pole in the range. Waves on an infinite range are summed half period by half period; the means of
-the last partial sums, taken again and again, are the limit.
+Powers of the distances from both ends may be infinite there. Cauchy's weight 1 / (x - c) has a pole
+in the range. As a function of s from 0 to 1, the integrand is smooth, or singular at 0 alone, where
+distances keep all digits. The points move with the ends of the range.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any
-
-import numpy as np
 
 from ... import ops
 from ...core.array import AnyFunction
-from ..field import Field
 from ..formula import const
-from .rules import Rule, distances
-
-_POINTS = 60  # of Gauss's rule on each side of a pole
-_WAVES = 30, 60  # how many half periods are summed, and then how many more are averaged
 
 
-def with_powers(function: AnyFunction, a: Any, b: Any, weight: str, powers: Any) -> tuple[Any, Any]:
-    """The integral of a function with the weight ``(x - a)**powers[0] * (b - x)**powers[1]``.
+def with_powers(function: AnyFunction, a: Any, b: Any, weight: str, powers: Any) -> AnyFunction:
+    """For the integral with the weight ``(x - a)**powers[0] * (b - x)**powers[1]``.
 
-    `weight` may add logarithms of the distances. The points are fixed parts of the range: they move
-    with its ends, and their distances from these keep all digits. The sum is returned, and that of
-    the absolute values of its terms.
+    `weight` may add logarithms of the distances. Each s stands for two points, one from each end.
     """
-    near, w = distances()
     width = b - a
-    points = ops.concat([a + width * near, b - width * near])
-    close, far = width * near, width * (1 - near)
-    from_a, from_b = ops.concat([close, far]), ops.concat([far, close])
-    weights = width * np.append(w, w) * from_a ** powers[0] * from_b ** powers[1]
-    if weight in ("alg-loga", "alg-log"):
-        weights = weights * ops.log(from_a)
-    if weight in ("alg-logb", "alg-log"):
-        weights = weights * ops.log(from_b)
-    return _summed(Field(function, const(points))((points,)) * weights)
+    scale = width ** (powers[0] + powers[1] + 1) / 2
+
+    def integrand(s: Any) -> Any:
+        total: Any = 0.0
+        # The distances from a and from b as parts of the width: to their powers, they may be large.
+        for x, from_a, from_b in (
+            (a + width * s / 2, s / 2, 1 - s / 2),
+            (b - width * s / 2, 1 - s / 2, s / 2),
+        ):
+            term = function(x) * from_a ** powers[0] * from_b ** powers[1]
+            if weight in ("alg-loga", "alg-log"):
+                term = term * (ops.log(width) + ops.log(from_a))
+            if weight in ("alg-logb", "alg-log"):
+                term = term * (ops.log(width) + ops.log(from_b))
+            total = total + term
+        return total * scale
+
+    return integrand
 
 
-def _summed(terms: Any) -> tuple[Any, Any]:
-    """A sum, and the sum of absolute values."""
-    return ops.sum(terms), ops.sum(ops.abs(const(terms)))
+def principal_value(function: AnyFunction, a: Any, b: Any, c: Any) -> AnyFunction:
+    """For Cauchy's principal value of the integral of ``function(x) / (x - c)`` from a to b.
 
-
-def principal_value(function: AnyFunction, a: Any, b: Any, c: Any) -> tuple[Any, Any]:
-    """Cauchy's principal value of the integral of ``function(x) / (x - c)`` from a to b.
-
-    The value at the pole is subtracted from the function; what is left is smooth. The sum is
-    returned, and that of the absolute values of its terms.
+    Around the pole, up to the nearer end, the values on both sides are subtracted.
     """
-    x, w = np.polynomial.legendre.leggauss(_POINTS)
-    part, share = (x + 1) / 2, w / 2
-    steps = ops.concat([(end - c) * part for end in (a, b)])
-    weights = ops.concat([-(a - c) * share, (b - c) * share])
-    points = c + steps
-    values = Field(function, const(points))((points,))
-    pole = c + 0 * steps[:1]
-    at_pole = Field(function, const(pole))((pole,))
-    rest = at_pole * ops.log(ops.abs((b - c) / (a - c)))
-    return _summed(ops.concat([(values - at_pole) / steps * weights, rest]))
+    below, above = c - a, b - c
+    near = ops.where(ops.abs(const(below)) < ops.abs(const(above)), below, above)
 
+    def integrand(s: Any) -> Any:
+        total = (function(c + near * s) - function(c - near * s)) / s
+        for sign, far in ((1.0, above), (-1.0, below)):
+            away = near + (far - near) * s
+            total = total + sign * function(c + sign * away) * (far - near) / away
+        return total
 
-def waves(start: float, end: float, frequency: float) -> Rule:
-    """Points and weights for waves from `start` to infinity, or from minus infinity to `end`."""
-    x, w = np.polynomial.legendre.leggauss(16)
-    half = math.pi / abs(frequency)
-    first, more = _WAVES
-    left = [math.comb(more, j) / 2.0**more for j in range(more + 1)]
-    shares = np.append(np.ones(first), 1 - np.cumsum(left)[:-1])
-    edges = half * np.arange(first + more)
-    away = edges[:, None] + half * (x + 1) / 2
-    weights = shares[:, None] * (half * w / 2)
-    points = start + away if np.isinf(end) else end - away
-    return points.ravel(), weights.ravel()
+    return integrand

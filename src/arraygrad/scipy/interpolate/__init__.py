@@ -27,7 +27,7 @@ from .fitpack import (
     splint,
     splrep,
 )
-from .grids import RegularGridInterpolator, interp1d
+from .grids import RegularGridInterpolator, interp1d, interpn
 from .piecewise import CubicHermiteSpline, PPoly
 from .radial import RBFInterpolator
 from .scattered import LinearNDInterpolator, NearestNDInterpolator, griddata
@@ -48,6 +48,7 @@ __all__ = [
     "UnivariateSpline",
     "griddata",
     "interp1d",
+    "interpn",
     "make_interp_spline",
     "make_lsq_spline",
     "make_smoothing_spline",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..twins import any_arrays
+from ..twins import Extended, any_arrays
 
 
-class AlsoOfTensors:
+class AlsoOfTensors(metaclass=Extended):
     """A base beside a class of SciPy's. `of_tensors` is the class for tensors.
 
     Made of plain arrays, an object is SciPy's. It remembers its arguments, so that it can be made

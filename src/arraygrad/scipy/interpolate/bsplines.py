@@ -28,7 +28,7 @@ from ...ops import (
 )
 from ..sparse.arrays import from_places
 from ..sparse.linalg.solvers import solve as sparse_solve
-from ..twins import any_arrays, double, has_arrays, refuse
+from ..twins import Extended, any_arrays, double, has_arrays, refuse
 from .piecewise import (
     SCIPY,
     along,
@@ -138,7 +138,7 @@ class TensorSpline:
         return whole(b) - whole(a)
 
 
-class BSpline(SCIPY.BSpline):  # type: ignore[misc]
+class BSpline(SCIPY.BSpline, metaclass=Extended):  # type: ignore[misc]
     """SciPy's class, which can also be made of tensors and called with tensors."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.array import plain
 from ...ops import clip, concat, where
-from ..twins import any_arrays, array_like, floating, has_arrays, refuse, twin
+from ..twins import Extended, any_arrays, array_like, floating, has_arrays, refuse, twin
 from .bsplines import TensorSpline, make_interp_spline
 from .piecewise import SCIPY, outside, wide
 
@@ -119,7 +119,7 @@ class _TensorUnivariate:
         return self._spline.antiderivative(n)
 
 
-class InterpolatedUnivariateSpline(SCIPY.InterpolatedUnivariateSpline):  # type: ignore[misc]
+class InterpolatedUnivariateSpline(SCIPY.InterpolatedUnivariateSpline, metaclass=Extended):  # type: ignore[misc]
     """SciPy's class, which can also be made of tensors and called with tensors."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -134,7 +134,7 @@ class InterpolatedUnivariateSpline(SCIPY.InterpolatedUnivariateSpline):  # type:
         return super().__call__(x, nu, ext)
 
 
-class UnivariateSpline(SCIPY.UnivariateSpline):  # type: ignore[misc]
+class UnivariateSpline(SCIPY.UnivariateSpline, metaclass=Extended):  # type: ignore[misc]
     """SciPy's class, which can also be called with tensors. It smooths: data are constants."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:

@@ -21,7 +21,16 @@ from ...ops import (
     take,
     where,
 )
-from ..twins import any_arrays, array_like, double, floating, has_arrays, in_precision_of
+from ..twins import (
+    Extended,
+    any_arrays,
+    array_like,
+    double,
+    floating,
+    has_arrays,
+    in_precision_of,
+    twin,
+)
 from .also_of_tensors import AlsoOfTensors
 from .bsplines import make_interp_spline
 from .piecewise import SCIPY, TensorPPoly, along, arranged, check_rising, outside, taken, wide
@@ -225,7 +234,7 @@ class _TensorGrid:
         return total
 
 
-class RegularGridInterpolator(SCIPY.RegularGridInterpolator):  # type: ignore[misc]
+class RegularGridInterpolator(SCIPY.RegularGridInterpolator, metaclass=Extended):  # type: ignore[misc]
     """SciPy's class, which can also be made of tensors and called with tensors."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -241,3 +250,11 @@ class RegularGridInterpolator(SCIPY.RegularGridInterpolator):  # type: ignore[mi
             )
             return ours(xi, method, **options)
         return super().__call__(xi, method, **options)
+
+
+@twin(SCIPY.interpn)
+def interpn(
+    points: Any, values: Any, xi: Any, method: str, bounds_error: bool, fill_value: Any
+) -> Any:
+    """The interpolation on a grid, by the values, the points and the nodes."""
+    return _TensorGrid(points, values, method, bounds_error, fill_value)(xi)

@@ -28,7 +28,7 @@ from ...ops import (
     where,
 )
 from ..names import scipy_module
-from ..twins import any_arrays, array_like, double, has_arrays, has_values
+from ..twins import Extended, any_arrays, array_like, double, has_arrays, has_values
 
 SCIPY = scipy_module("scipy.interpolate")
 
@@ -171,7 +171,7 @@ def twin_class(original: Any, make: AnyFunction) -> Any:
     Made of plain arrays, an object is SciPy's. Made of tensors by `make`, it is a `TensorPPoly`.
     """
 
-    class Twin(original):  # type: ignore[misc]
+    class Twin(original, metaclass=Extended):  # type: ignore[misc]
         """SciPy's class, which can also be called with tensors."""
 
         def __new__(cls, *args: Any, **kwargs: Any) -> Any:

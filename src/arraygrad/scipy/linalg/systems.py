@@ -12,7 +12,7 @@ import numpy as np
 from ... import linalg as ours
 from ...core.array import plain
 from ...ops import is_complex, matmul, matrix_transpose, tril, triu
-from ..twins import double, floating, twin
+from ..twins import double, floating, refuse, twin
 from .stacked import (
     SCIPY,
     adjoint,
@@ -161,8 +161,10 @@ def pinvh(a: Any, lower: bool, **options: Any) -> Any:
 
 
 @twin(SCIPY.lstsq)
-def lstsq(a: Any, b: Any, cond: Any) -> Any:
+def lstsq(a: Any, b: Any, cond: Any, lapack_driver: str | None) -> Any:
     """The least-squares solution, the squared residuals, the rank and the singular values."""
+    if lapack_driver == "gelsy":  # it finds another rank, and no singular values
+        refuse("lstsq", lapack_driver=(lapack_driver, "gelsd"))
     a, b = matrix(a, "lstsq", square=False), floating(b)
     # SciPy's default is the precision itself.
     x, residues, rank, values = ours.lstsq(a, b, rcond=-1 if cond is None else cond)

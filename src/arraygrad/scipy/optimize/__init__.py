@@ -10,8 +10,22 @@ structure of arrays.
 """
 
 from ..names import others_from
-from .fits import curve_fit, least_squares, lsq_linear, nnls
-from .minima import minimize, minimize_scalar
+from .fits import curve_fit, least_squares, leastsq, lsq_linear, nnls
+from .minima import (
+    basinhopping,
+    differential_evolution,
+    direct,
+    dual_annealing,
+    fmin,
+    fmin_bfgs,
+    fmin_cg,
+    fmin_l_bfgs_b,
+    fmin_ncg,
+    fmin_powell,
+    minimize,
+    minimize_scalar,
+    shgo,
+)
 from .programs import linear_sum_assignment, linprog, milp
 from .roots import (
     bisect,
@@ -27,13 +41,24 @@ from .roots import (
 )
 
 __all__ = [
+    "basinhopping",
     "bisect",
     "brenth",
     "brentq",
     "curve_fit",
+    "differential_evolution",
+    "direct",
+    "dual_annealing",
     "fixed_point",
+    "fmin",
+    "fmin_bfgs",
+    "fmin_cg",
+    "fmin_l_bfgs_b",
+    "fmin_ncg",
+    "fmin_powell",
     "fsolve",
     "least_squares",
+    "leastsq",
     "linear_sum_assignment",
     "linprog",
     "lsq_linear",
@@ -45,6 +70,7 @@ __all__ = [
     "ridder",
     "root",
     "root_scalar",
+    "shgo",
     "toms748",
 ]
 

@@ -59,10 +59,13 @@ class Exact:
         self._value: Callable[[Any], Any] = function.value_of  # type: ignore[attr-defined]
 
         def number(x: Any, *args: Any) -> Any:
-            return as_number(raw(x, *args))
+            out = _following(x, raw(x, *args))
+            if out.size != 1:
+                raise TypeError(f"fun must return one number, not an array of shape {out.shape}")
+            return as_number(out)
 
         def vector(x: Any, *args: Any, **kwargs: Any) -> Any:
-            return ops.ravel(as_array(raw(x, *args, **kwargs)))
+            return ops.ravel(_following(x, raw(x, *args, **kwargs)))
 
         def weighted(x: Any, weights: Any) -> Any:
             return ops.sum(vector(x) * weights)
@@ -115,6 +118,17 @@ class Exact:
         return self._plain(self._weighted(np.asarray(x, float), weights))
 
 
+def _following(x: Any, result: Any) -> Any:
+    """A result of a function of x, as an array; raises if it does not follow x.
+
+    Either it is a constant, or the function keeps values, and returned one that it had computed.
+    """
+    result = as_array(result)
+    if isinstance(x, Array) and not isinstance(result, Array):
+        raise TypeError("the result of a function does not depend on its argument")
+    return result
+
+
 def _at_start(derivative: AnyFunction, x0: Any, *args: Any, **kwargs: Any) -> Any:
     """A derivative at the starting point; None if it cannot be computed."""
     try:
@@ -134,16 +148,18 @@ def minimized(given: dict[str, Any]) -> tuple[Any, None]:
     """`scipy.optimize.minimize` of plain values, with exact derivatives."""
     given = dict(given)
     method, bounds, hess = (given.get(name) for name in ("method", "bounds", "hess"))
+    if callable(method):  # the user's own, which may take anything
+        return SCIPY.minimize(**given), None
     rules = rules_of(given.get("constraints", ()))
     args = as_tuple(given.get("args", ()))
     name = method or ("SLSQP" if rules else "L-BFGS-B" if bounds is not None else "BFGS")
-    if not isinstance(name, str) and not callable(name):
+    if not isinstance(name, str):
         raise TypeError(
             f"method must be the name of one of SciPy's methods, not {type(name).__name__}"
         )
-    lower = name.lower() if isinstance(name, str) else ""
+    lower = name.lower()
     _check_hessian(lower, name, hess)
-    if lower and lower not in _WITHOUT_GRADIENT and given.get("jac") is None:
+    if lower not in _WITHOUT_GRADIENT and given.get("jac") is None:
         exact = Exact(given["fun"])
         if _at_start(exact.both, given["x0"], *args) is not None:
             given["fun"], given["jac"] = exact.both, True
@@ -237,7 +253,7 @@ def solved(given: dict[str, Any]) -> tuple[Any, None]:
 
 def fitted(given: dict[str, Any]) -> tuple[Any, None]:
     """`scipy.optimize.least_squares` of plain values, with an exact Jacobian."""
-    if given.get("jac", "sparse") == "sparse":
+    if given.get("jac", "sparse") == "sparse" and given.get("jac_sparsity") is None:
         exact, keywords = Exact(given["fun"]), given.get("kwargs") or {}
         slope = exact.sparse_jacobian if "jac" in given else exact.jacobian
         args = as_tuple(given.get("args", ()))

@@ -17,7 +17,7 @@ from ..formula import as_array, by_ops
 from ..solving import solver
 from ..twins import floating
 from ..values import attach, refusing
-from .exact import SCIPY, curve_fitted, fitted
+from .exact import SCIPY, curve_fitted, first_of, fitted
 from .minima import minimum
 
 
@@ -59,6 +59,17 @@ def least_squares(
         result.jac, known = attach(result.jac, func.jacfwd(residuals)(result.x)), [*known, "jac"]
     refusing(result, result.x, "least_squares()", known)
     return result
+
+
+@solver(SCIPY.leastsq)
+def leastsq(runs: Any, result: Any, func: Any, args: Any) -> Any:
+    """`scipy.optimize.leastsq`; the solution has derivatives."""
+    residuals = by_ops(lambda x: ops.ravel(as_array(first_of(func, args)(x))), result[0])
+    x = minimum(lambda x: 0.5 * ops.sum(residuals(x) ** 2), result[0], None)
+    names = ("cov_x", "infodict", "mesg") if len(result) > 2 else ()
+    rest = dict(zip((*names, "ier"), result[1:], strict=True))
+    refusing(rest, x, "leastsq()", ())
+    return x, *rest.values()
 
 
 def _array(x: Any) -> Any:

@@ -27,7 +27,7 @@ from ..values import attach, refusing
 from .exact import SCIPY, as_number, first_of, minimized, rules_of
 
 _CLOSE = 1e-5  # how far from its bound, relative to 1 + |bound|, an active constraint may be
-_UNDECIDED = 1e-9  # how far from its bound, and how little held there, a minimum is undecided
+_UNDECIDED = 1e-9  # how far from a bound an undecided minimum would be without the bound
 _EXACT = 1e-12  # how far from its bound a number counts as equal to it
 
 
@@ -124,7 +124,7 @@ def minimum(
         at_low = is_equation | _is_active(above, multipliers, along, 0.0)
         at_high = ~is_equation & _is_active(below, -multipliers, along, 0.0)
         _check_decided(above, multipliers, along, 0.0, "a constraint", ~is_equation)
-        _check_decided(below, multipliers, along, 0.0, "a constraint", ~is_equation)
+        _check_decided(below, -multipliers, along, 0.0, "a constraint", ~is_equation)
         multipliers = _multipliers(jacobian, gradient, free, at_low | at_high)
         gradient = gradient - ops.matmul(multipliers, jacobian)
     at_lower = at_upper = np.zeros(x.shape, bool)
@@ -133,7 +133,7 @@ def minimum(
         at_lower = _is_active(from_low, gradient, along, low)
         at_upper = _is_active(from_high, -gradient, along, high)
         _check_decided(from_low, gradient, along, low, "a bound")
-        _check_decided(from_high, gradient, along, high, "a bound")
+        _check_decided(from_high, -gradient, along, high, "a bound")
 
     def equations(z: Any) -> Any:
         x, weights = ops.reshape(z[:n], gradient.shape), z[n:]
@@ -174,11 +174,15 @@ def _is_active(distance: Any, force: Any, along: Any, bound: Any) -> Any:
 def _check_decided(
     distance: Any, force: Any, along: Any, bound: Any, what: str, where: Any = True
 ) -> None:
-    """Raise if the minimum is at a bound, and would be there without the bound, too."""
+    """Raise if the minimum is at a bound, and would be there without the bound, too.
+
+    A Newton step says where it would be.
+    """
     if along is None:
         return
     near = _UNDECIDED * (1 + ops.abs(_finite(bound)))
-    is_open = (ops.abs(distance) <= near) & (ops.abs(force) <= ops.abs(along) * near) & where
+    is_open = ops.abs(along * _finite(distance) - force) <= ops.abs(along) * near
+    is_open = _is_close(distance, bound) & is_open & where
     while isinstance(is_open, Array):
         is_open = is_open._array
     if np.any(is_open):
@@ -218,6 +222,56 @@ def _multipliers(jacobian: Any, gradient: Any, free: Any, active: Any) -> Any:
             "the minimum is not a smooth function of the parameters: the gradients of the active "
             "constraints depend on each other. Remove constraints that follow from others"
         ) from None
+
+
+# --- other functions that find a minimum ---------------------------------------------------------
+
+
+def _finding(name: str) -> AnyFunction:
+    """The twin of a function of SciPy's that returns a minimum, or a minimum and more."""
+
+    def found(runs: Any, result: Any, **given: Any) -> Any:
+        if name == "basinhopping":  # args, bounds and constraints are those of its minimiser
+            given = (given["minimizer_kwargs"] or {}) | given
+        fun, args = given["func" if "func" in given else "f"], given.get("args", ())
+        with_derivative = "approx_grad" in given and not (given["fprime"] or given["approx_grad"])
+        if given.get("integrality") is not None:
+            raise NotImplementedError(f"{name} has no derivatives here with integrality")
+        if isinstance(result, dict):
+            parts = result
+        else:  # the minimum alone, or with its value, or with other arrays
+            more = result if isinstance(result, tuple) else (result,)
+            names = ["x", "fun" if len(more) > 2 else "allvecs", *map(str, range(2, len(more)))]
+            parts = dict(zip(names, more, strict=False))
+        x = parts["x"]
+        value = by_ops(first_of(fun, args, with_derivative), x)
+        limits = [_limits(rule) for rule in rules_of(given.get("constraints"))]
+        x = minimum(value, x, _lower_upper(given.get("bounds"), x.shape), limits)
+        parts["x"] = x
+        if "fun" in parts:
+            fun = parts["fun"]
+            fun = fun if isinstance(fun, Array) else np.asarray(fun)
+            parts["fun"] = attach(fun, as_number(value(x)))
+        refusing(parts, x, f"{name}()", ["x", "fun"])
+        if isinstance(result, dict):
+            return result
+        return tuple(parts.values()) if isinstance(result, tuple) else x
+
+    found.__doc__ = f"`scipy.optimize.{name}`; the minimum has derivatives."
+    return solver(getattr(SCIPY, name))(found)
+
+
+basinhopping = _finding("basinhopping")
+differential_evolution = _finding("differential_evolution")
+direct = _finding("direct")
+dual_annealing = _finding("dual_annealing")
+fmin = _finding("fmin")
+fmin_bfgs = _finding("fmin_bfgs")
+fmin_cg = _finding("fmin_cg")
+fmin_l_bfgs_b = _finding("fmin_l_bfgs_b")
+fmin_ncg = _finding("fmin_ncg")
+fmin_powell = _finding("fmin_powell")
+shgo = _finding("shgo")
 
 
 # --- bounds and constraints in SciPy's forms ------------------------------------------------------

@@ -63,7 +63,7 @@ def linprog(
         if matrix is not None:
             left = as_array(values) - ops.matmul(_dense(matrix), result.x)
             result[key], known = attach(result[key], left), [*known, key]
-    refusing(result, result.x, "linprog()", known)
+    refusing(result, result.fun, "linprog()", known)  # it depends on all arguments
     return result
 
 

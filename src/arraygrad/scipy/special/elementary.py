@@ -7,7 +7,7 @@ from typing import Any
 from ... import ops
 from ... import special as ours
 from ...core.array import AnyFunction
-from ..twins import array_like, double, twin
+from ..twins import array_like, double, refuse, twin
 from .declaring import SCIPY, elementwise
 
 
@@ -22,6 +22,14 @@ def logsumexp(a: Any, axis: Any, b: Any, keepdims: bool, return_sign: bool) -> A
         raise NotImplementedError("logsumexp of tensors has no return_sign=True")
     b = None if b is None else array_like(b)
     return ours.logsumexp(array_like(a), axis=axis, b=b, keepdims=keepdims)
+
+
+@twin(SCIPY.factorial)
+def factorial(n: Any, exact: bool) -> Any:
+    """The factorial, between integers by the gamma function; zero below zero."""
+    refuse("factorial", exact=(exact, False))
+    n = double(n)
+    return ops.where(n < 0, 0.0, ours.gamma(ops.where(n < 0, 0.0, n) + 1))
 
 
 softmax = _over_axes("softmax", ours.softmax)

@@ -18,6 +18,7 @@ from ...ops import (
     less,
     less_equal,
     log,
+    log1p,
     logical_and,
     maximum,
     minimum,
@@ -227,3 +228,15 @@ def boxcox(x: Any, lmbda: Any) -> Any:
     power = where(zero, lmbda, 1.0)
     at_zero = (where(zero, x, 1.0) ** power - 1) / power
     return where(zero, at_zero, size * exprel(size * lmbda))
+
+
+@by_formula("inv_boxcox")
+def inv_boxcox(y: Any, lmbda: Any) -> Any:
+    """The inverse of `boxcox`, ``(lmbda * y + 1) ** (1 / lmbda)``; the exponential at zero."""
+    z = array_like(y) * array_like(lmbda)
+    small = less_equal(abs(z), 1e-3)
+    series: Any = 0.0  # of log(1 + z) / z
+    for n in range(7, 0, -1):
+        series = 1 / n - z * series
+    size = where(small, 1.0, z)
+    return exp(y * where(small, series, log1p(size) / size))

@@ -199,7 +199,9 @@ class Distribution:
     @method
     def pdf(self, x: Any, shapes: Any, loc: Any, scale: Any) -> Any:
         """The density."""
-        return exp(self._log_pdf(x, shapes, loc, scale))
+        x = double(x)
+        far = isinf(x)  # there, location and scale change nothing
+        return where(far, 0.0, exp(self._log_pdf(where(far, 0.0, x), shapes, loc, scale)))
 
     def _log_pdf(self, x: Any, shapes: Any, loc: Any, scale: Any) -> Any:
         y = (double(x) - loc) / scale

@@ -12,7 +12,7 @@ from ... import special as ours
 from ...ops import diagonal, exp, expand_dims, log, matmul, matrix_transpose, reshape
 from ...ops import sum as _sum
 from ..linalg import solve_triangular
-from ..twins import any_arrays, double, has_arrays
+from ..twins import Extended, any_arrays, double, has_arrays
 from .distribution import SCIPY
 
 
@@ -92,7 +92,7 @@ class _TensorKde:
         return ours.logsumexp(self._logs(x), axis=-1, b=self.weights)
 
 
-class gaussian_kde(SCIPY.gaussian_kde):  # type: ignore[misc]  # noqa: N801  (SciPy's name)
+class gaussian_kde(SCIPY.gaussian_kde, metaclass=Extended):  # type: ignore[misc]  # noqa: N801  (SciPy's name)
     """SciPy's class, which can also be made of tensors and called with tensors."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:

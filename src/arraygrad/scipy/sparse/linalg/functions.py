@@ -10,6 +10,7 @@ import numpy as np
 from ....backends.filled import zeros_like
 from ....core.array import plain
 from ....core.kinds import Opaque
+from ....errors import SingularError
 from ....ops import concat, expand_dims, is_complex, stack
 from ....ops.define.library import declare
 from ....ops.define.op import Own
@@ -44,17 +45,24 @@ def _bordered(data: Any, pattern: Pattern, value: Any, vector: Any, right: Any) 
         "csr",
     )
     longer = expand_dims(concat((right, np.zeros(1)), axis=0), axis=-1)
-    return solve(bordered.elements, longer, pattern=bordered.pattern, options=())[:n, 0]
+    out = solve(bordered.elements, longer, pattern=bordered.pattern, options=())[:n, 0]
+    size, largest = (float(np.linalg.norm(plain(x))) for x in (out, right))
+    _check_gap(largest / size if size else np.inf, float(np.max(np.abs(plain(value)))))
+    return out
+
+
+def _check_gap(gap: float, largest: float) -> None:
+    if not gap > 1e-9 * largest:
+        raise SingularError(
+            f"eigenvalues or singular values coincide, or a singular value is zero (the gap is "
+            f"{gap:.1e}, and a value {largest:.1e}), so that their vectors have no derivative: use "
+            "the values only"
+        )
 
 
 def _check_gaps(values: Any) -> None:
     found = np.sort(plain(values), axis=-1)
-    gaps = np.diff(found, axis=-1)
-    if gaps.size and gaps.min() < 1e-9 * max(1.0, float(np.abs(found).max())):
-        raise RuntimeError(
-            "eigenvalues or singular values coincide, or a singular value is zero: its vectors "
-            "have no derivative. Use the values only"
-        )
+    _check_gap(np.min(np.diff(found, axis=-1), initial=np.inf), np.max(np.abs(found), initial=0.0))
 
 
 def _eigsh_rule(gs: Any, data: Any, out: Any, pattern: Any) -> Any:
@@ -115,7 +123,7 @@ def _svds_rule(gs: Any, data: Any, out: Any, pattern: Any) -> Any:
         total = on_pattern(u * expand_dims(gs[1], axis=0), v, pattern)
     if gs[0] is None and gs[2] is None:
         return total
-    _check_gaps(concat((values, -values), axis=0))  # the eigenvalues; a zero is there twice
+    _check_gaps(concat((values, -values), axis=0))  # a zero is there twice
     m, n = pattern.shape
     both = from_places(
         concat((data, data), axis=-1),
