@@ -8,7 +8,6 @@ arrays of xarray are registered when the first of a type is met. What is done wi
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -72,7 +71,7 @@ def _is_new(kind: type) -> bool:
     if any(base.__module__.startswith("xarray.") for base in kind.__mro__):
         found = upward.xarray_structure(kind)
     else:
-        found = _of_dataclass(kind) if dataclasses.is_dataclass(kind) else None
+        found = _of_dataclass(kind) if hasattr(kind, "__dataclass_fields__") else None
     if found is None:
         return False
     with contextlib.suppress(ValueError):  # another thread was faster
@@ -82,6 +81,8 @@ def _is_new(kind: type) -> bool:
 
 def _of_dataclass(kind: Any) -> tuple[Any, Any]:
     """How to take a dataclass apart: by its fields, without those that are marked as static."""
+    import dataclasses
+
     fields = {f.name: bool(f.metadata.get("static")) for f in dataclasses.fields(kind)}
     parts = [name for name, is_static in fields.items() if not is_static]
     others = [name for name, is_static in fields.items() if is_static]

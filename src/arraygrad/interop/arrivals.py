@@ -5,6 +5,7 @@ Nothing is imported for the sake of a library that the program does not use.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
 from importlib.machinery import ModuleSpec
@@ -31,7 +32,7 @@ class _Finder:
 
             def run_and_tell(module: ModuleType) -> None:
                 run(module)
-                importlib.import_module(_TELLING[name], __package__)
+                _tell(name)
 
             spec.loader.exec_module = run_and_tell  # type: ignore[method-assign]
         return spec
@@ -39,7 +40,13 @@ class _Finder:
 
 def expect() -> None:
     """Tell the libraries that have been imported, and the others when they are."""
-    for name, ours in _TELLING.items():
+    for name in _TELLING:
         if name in sys.modules:
-            importlib.import_module(ours, __package__)
+            _tell(name)
     sys.meta_path.insert(0, _Finder)
+
+
+def _tell(name: str) -> None:
+    # Another version of the library may have other insides: then it does not know our arrays.
+    with contextlib.suppress(ImportError, AttributeError):
+        importlib.import_module(_TELLING[name], __package__)
