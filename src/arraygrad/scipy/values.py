@@ -199,7 +199,8 @@ class Runs:
     def _called(self, function: AnyFunction) -> AnyFunction:
         """The function, with the arrays that the user gave in calls that may keep them."""
         original = self._as_given(function)
-        self._function = self._function or original
+        if self._function is None:
+            self._function = original
         if not self.has_derivatives or original is not self._function:
             return function  # the others are derivatives, callbacks, events
         is_first = True
