@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from benchmarks import __main__ as benchmarks
 from benchmarks.anatomy import OPS, flame, sample
+from benchmarks.importing import ratio
 from benchmarks.losses import LOSSES
 from benchmarks.systems import Arraygrad, Torch
 from benchmarks.transforms import TRANSFORMS
@@ -126,3 +127,7 @@ def test_programs_of_hips_run_in_a_process_of_their_own() -> None:
     seconds, result = map(float, done.stdout.split())
     assert seconds > 0
     assert result > 0
+
+
+def test_importing_is_timed() -> None:
+    assert ratio(1) > 0

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,8 @@ def load(name: str) -> dict[str, Any]:
 def test_every_example_is_tested() -> None:
     # Those that write in place are tested in tests/inplace.
     assert {path.stem for path in EXAMPLES.glob("*.py")} == {
+        "autoencoder",
+        "characters",
         "dask_lbfgs",
         "digits",
         "heat_equation",
@@ -51,6 +55,29 @@ def test_digits(tmp_path: Path) -> None:
     picture = tmp_path / "digits.png"
     assert load("digits")["main"](3, str(picture)) > 0.9
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_characters(capsys: pytest.CaptureFixture[str]) -> None:
+    assert load("characters")["main"](25) < 3.9  # equal chances for all letters: 4.6
+    assert len(capsys.readouterr().out) > 200  # what it has written
+
+
+def test_a_script_for_pytorch(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    script = tmp_path / "two.py"
+    script.write_text(
+        "import runpy, sys\n"
+        "first, last = runpy.run_path(sys.argv[1])['main'](2)\n"
+        "print(last < 30 < first < 40)\n"
+    )
+    command = [sys.executable, "-m", "arraygrad.compat.torch"]
+    run = subprocess.run(
+        [*command, str(script), str(EXAMPLES / "autoencoder.py")], capture_output=True, text=True
+    )
+    assert run.stdout.splitlines()[-1:] == ["True"], run.stderr
+    without = subprocess.run(command, capture_output=True, text=True)
+    assert without.returncode == 1
+    assert "usage:" in without.stderr
 
 
 def test_logistic_regression() -> None:

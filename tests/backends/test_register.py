@@ -19,12 +19,12 @@ from arraygrad.errors import MixedArraysError
 PAGE = Path(__file__).parents[2] / "docs" / "backends.md"
 
 
-def documented() -> dict[str, Any]:
+def documented(square: str = "x * x") -> dict[str, Any]:
     """What the page defines."""
     names: dict[str, Any] = {"__name__": "documented"}
     for source in re.findall(r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S):
         if ">>>" not in source:
-            exec(source, names)
+            exec(source.replace("lambda x: x * x", f"lambda x: {square}"), names)
     return names
 
 
@@ -41,6 +41,25 @@ LIBRARY = Library(
 
 def test_rows_of_the_documented_library(case: Case) -> None:
     check(LIBRARY, case)
+
+
+def test_it_passes_the_check() -> None:
+    ag.testing.check_backend(lambda array: COUNTED(np.array(array)))
+
+
+def test_the_check_lists_all_faults() -> None:
+    wrong = documented(square="x * x / 2")["Counted"]
+    with pytest.raises(AssertionError, match="Counted differs from NumPy") as caught:
+        ag.testing.check_backend(lambda array: wrong(np.array(array)))
+    found = str(caught.value).splitlines()[1:]
+    assert [line.partition(": ")[0] for line in found] == [
+        "functions, the value",
+        "functions, the gradient",
+        "functions, the forward derivative",
+        "functions, the second derivative",
+        "functions, a batch",
+    ]
+    assert "12 of 12 elements differ" in found[0]
 
 
 def test_it_does_not_mix_with_others() -> None:

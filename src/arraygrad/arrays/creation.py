@@ -68,6 +68,15 @@ def new(array: Any) -> Tensor:
     return made
 
 
+def operand(array: Any) -> Any:
+    """An array that may stand on the left of an operator whose right side belongs to a transform.
+
+    Python asks the array on the left first. If its library does not let the array on the right act,
+    a tensor takes its place.
+    """
+    return array if isinstance(array, Array) or backend_of(array).defers else new(array)
+
+
 def asarray(
     data: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None
 ) -> Tensor:

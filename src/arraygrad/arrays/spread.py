@@ -24,7 +24,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -40,7 +39,6 @@ from .dependence import Dependence, along, everything, gathered, joined, nothing
 Shape = tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False)
 class Call:
     """An op on some arrays, at least one of which is not constant.
 
@@ -57,11 +55,21 @@ class Call:
         The shapes of the results.
     """
 
-    op: Op
-    values: tuple[Any, ...]
-    given: list[Dependence | None]
-    params: dict[str, Any]
-    shapes: list[Shape]
+    def __init__(
+        self,
+        op: Op,
+        values: tuple[Any, ...],
+        given: list[Dependence | None],
+        params: dict[str, Any],
+        shapes: list[Shape],
+    ) -> None:
+        self.op, self.values, self.given, self.params, self.shapes = (
+            op,
+            values,
+            given,
+            params,
+            shapes,
+        )
 
     @functools.cached_property
     def smooth(self) -> dict[int, Dependence]:

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .. import ops
 from ..arrays.batched import Batched, batched_type
 from ..arrays.dual import Dual
-from ..arrays.pattern import Pattern
 from ..arrays.tensor import Tensor, tensor_type_at
 from ..arrays.writes.tensors import move, put_into_base
 from ..arrays.writes.views import by_function
@@ -33,6 +32,9 @@ from ..core.nodes import (
 from ..ops.forward import check_tangents
 from ..sweep.engine import Sweep
 from .context import FunctionCtx, FunctionPullback, pullback_of
+
+if TYPE_CHECKING:
+    from ..arrays.pattern import Pattern
 
 Rule = Callable[..., Any]
 
@@ -132,10 +134,12 @@ class Function:
             return _record(cls, top.level, args)[0]
         if issubclass(top, Dual):
             return _push(cls, top, args)
-        if issubclass(top, Pattern):
-            return _follow(cls, top, args)
         if issubclass(top, Batched):
             return _batch(cls, top, args)
+        from ..arrays.pattern import Pattern  # which only sparse derivatives need
+
+        if issubclass(top, Pattern):
+            return _follow(cls, top, args)
         raise TypeError(
             f"{cls.__name__}, an autograd.Function, cannot be called inside a loop of a compiled "
             "function, which is traced before it is differentiated: write it with func.custom"

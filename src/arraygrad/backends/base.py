@@ -52,6 +52,8 @@ class Backend:
 
     # Whether it is cheap to merge two axes into one. It is not for arrays in several chunks.
     merges_axes = True
+    # Whether ``array * other`` lets an array of arraygrad on the right act, as NumPy's arrays do.
+    defers = False
 
     def __init__(self, name: str, xp: Any, kernels: Mapping[str, Kernel] | None = None) -> None:
         self.name = name

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 class CupyBackend(Backend):
     """CuPy's arrays, on any of the devices."""
 
+    defers = True
+
     def device(self, array: Any) -> Any:
         return array.device
 

@@ -21,6 +21,8 @@ from .bessel import scaled_bessel
 class JaxBackend(Backend):
     """JAX's arrays, and JAX's tracers, which replace arrays while JAX traces a function."""
 
+    defers = True
+
     def device(self, array: Any) -> Any:
         # If x is a tracer, or an array on several devices, JAX chooses the device of new arrays.
         device = getattr(array, "device", None)

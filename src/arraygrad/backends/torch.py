@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 class TorchBackend(Backend):
     """PyTorch's tensors."""
 
+    defers = True
+
     def own(self, held: list[Any]) -> Any:
         array = held.pop()
         if (

@@ -28,15 +28,44 @@ A string in a field is the name of one of the op's inputs or keywords.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, dataclass_transform
 
 Names = tuple[str, ...]
 View = Literal["", "always", "reshape", "index", "part"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Kind:
+@dataclass_transform(frozen_default=True, kw_only_default=True, eq_default=False)
+class _Record:
+    """An object with the fields that its class lists.
+
+    For type checkers it is a dataclass. The module `dataclasses` would write and compile functions
+    for each class, which takes milliseconds.
+    """
+
+    def __init__(self, **fields: Any) -> None:
+        known = self.fields()
+        for name in fields:
+            if name not in known:
+                raise TypeError(f"{type(self).__name__}() has no field {name}, but {known}")
+        vars(self).update(fields)
+        for name in known:
+            if not hasattr(self, name):
+                raise TypeError(f"{type(self).__name__}() needs its field {name}")
+
+    @classmethod
+    def fields(cls) -> list[str]:
+        """The names of the fields."""
+        return [*dict.fromkeys(n for kind in cls.__mro__[-2::-1] for n in kind.__annotations__)]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a kind never changes, so {name} cannot be set")
+
+    def __repr__(self) -> str:
+        fields = [f"{name}={getattr(self, name)!r}" for name in self.fields()]
+        return f"{type(self).__name__}({', '.join(fields)})"
+
+
+class Kind(_Record):
     """Base of all kinds.
 
     Attributes
@@ -51,11 +80,6 @@ class Kind:
 
     linear: bool | Literal["each"] = False
     flat: Names | Literal["real"] = ()
-
-    # One for all kinds: to have `dataclass` write and compile one for each takes milliseconds.
-    def __repr__(self) -> str:
-        fields = [f"{name}={getattr(self, name)!r}" for name in self.__dataclass_fields__]
-        return f"{type(self).__name__}({', '.join(fields)})"
 
     @property
     def view(self) -> View:
@@ -77,7 +101,6 @@ class Kind:
         return ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Elementwise(Kind):
     """Each element of the result comes from the elements at the same place; inputs broadcast.
 
@@ -109,7 +132,6 @@ class Elementwise(Kind):
         return self.chooses
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Moves(Kind):
     """Each element of the result is one element of an input, or zero; with `adds`, also a sum.
 
@@ -164,7 +186,6 @@ class Moves(Kind):
         return tuple(n for n in (self.axis, self.shape, self.order, self.template) if n)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Reduces(Kind):
     """Each line becomes one number: the elements along some axes are combined.
 
@@ -187,7 +208,6 @@ class Reduces(Kind):
         return (self.axis, "keepdims")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class AlongAxis(Kind):
     """Each line becomes a line, independently of the other lines; several inputs broadcast.
 
@@ -214,7 +234,6 @@ class AlongAxis(Kind):
         return (self.axis,)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Contracts(Kind):
     """Sums of products of two inputs, linear in each.
 
@@ -235,7 +254,6 @@ class Contracts(Kind):
         return self.labels if isinstance(self.labels, tuple) else ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Matrices(Kind):
     """Functions of the matrix in the last two axes. The axes before are a batch, and broadcast.
 
@@ -249,7 +267,6 @@ class Matrices(Kind):
     shapes: Callable[..., tuple[tuple[int, ...], ...]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Opaque(Kind):
     """Any element of the result may depend on any element of the inputs.
 

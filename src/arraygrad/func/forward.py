@@ -8,6 +8,7 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from .. import ops
+from ..arrays.creation import operand
 from ..arrays.dual import Dual, dual_type
 from ..core.array import AnyFunction
 from ..core.levels import new_level
@@ -54,7 +55,8 @@ def push(
     with new_level() as level, np.errstate(all="ignore"):
         make = kind(level)
         moved = tangents(level) if callable(tangents) else tangents
-        duals = [make(p, t) for p, t in zip(arrays, moved, strict=True)]
+        pairs = zip(map(operand, arrays), map(operand, moved), strict=True)
+        duals = [make(primal, tangent) for primal, tangent in pairs]
         result, aux = split_aux(function(*unflatten(duals)), has_aux)
 
     leaves, rebuild = flatten(result)

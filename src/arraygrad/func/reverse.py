@@ -13,6 +13,7 @@ from typing import Any, Concatenate, Literal, SupportsIndex, overload
 import numpy as np
 
 from .. import ops
+from ..arrays.creation import operand
 from ..arrays.tensor import Tensor, tensor_type_at
 from ..backends import backend_of
 from ..core.array import AnyFunction, Array
@@ -101,7 +102,7 @@ class Tape:
         """The cotangents of the leaves, from the cotangents of some outputs."""
         level = self.level
         pairs: list[tuple[Node, Any]] = [
-            (out._node, cotangent)
+            (out._node, operand(cotangent) if isinstance(out._array, Array) else cotangent)
             for out, cotangent in zip(outputs, cotangents, strict=True)
             if isinstance(out, Tensor) and out.level == level and out._node is not None
         ]

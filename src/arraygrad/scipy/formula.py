@@ -11,7 +11,9 @@ The values of the run have no derivatives, only batches. Branches are those take
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -19,10 +21,11 @@ import numpy as np
 from ..arrays.batched import Batched
 from ..arrays.creation import from_sequence
 from ..arrays.methods import TransformMethods
-from ..arrays.numbers import check_not_in_scipy, numbers_keep_derivatives
+from ..arrays.numbers import check_not_in_scipy, check_not_refused, numbers_keep_derivatives
 from ..arrays.tensor import Tensor
 from ..arrays.writes.transforms import Replaceable, link
 from ..core.array import AnyFunction, Array
+from ..core.escaped import type_at_level
 from ..core.levels import new_level
 from ..core.modes import enable_grad
 from ..core.nodes import recorder
@@ -70,6 +73,13 @@ class _Step(NamedTuple):
     params: dict[str, Any]
     results: tuple[int, ...]
 
+    def run(self, values: dict[int, Any]) -> None:
+        """Compute the results from other values."""
+        pairs = zip(self.places, self.constants, strict=True)
+        out = self.op.function(*[c if p is None else values[p] for p, c in pairs], **self.params)
+        outs = out if self.op.multiple else (out,)
+        values.update(zip(self.results, outs, strict=True))
+
 
 class Formula:
     """The ops of a function, as a function of its own arguments and of the arrays outside.
@@ -91,6 +101,8 @@ class Formula:
 
     def __init__(self, count: int) -> None:
         self.count = count
+        self.is_open = True  # while the function runs
+        self.level = 0
         self.outside: list[Any] = []
         self.steps: list[_Step] = []
         self.values = count
@@ -99,6 +111,7 @@ class Formula:
         self._bits = {i: 1 << i for i in range(count)}
         self._known: dict[int, tuple[int, Any]] = {}  # by identity: the place, and the values
         self._result: tuple[int | None, Any] = None, None
+        self._from_outside: dict[int, Any] | None = None
 
     def __call__(self, *arguments: Any) -> Any:
         """The result for the function's arguments, followed by the arrays outside."""
@@ -106,15 +119,7 @@ class Formula:
         for (place, _), array in zip(self._known.values(), arguments[self.count :], strict=True):
             values[place] = array
         for step in self.steps:
-            given = [
-                c if p is None else values[p]
-                for p, c in zip(step.places, step.constants, strict=True)
-            ]
-            out = step.op.function(*given, **step.params)
-            if step.op.multiple:
-                values.update(zip(step.results, out, strict=True))
-            else:
-                values[step.results[0]] = out
+            step.run(values)
         found, constant = self._result
         return constant if found is None else values[found]
 
@@ -144,6 +149,28 @@ class Formula:
             self._bits[found[0]] = OUTSIDE if carries(array) else 0
             self.outside.append(array)
         return found
+
+    def result(self, array: Any) -> Any:
+        """A result of the function without arrays of the formula."""
+        if getattr(array, "formula", None) is not self:
+            return array
+        if self.depends_on_arguments(array.number):
+            return array._array
+        return self.from_outside(array.number)
+
+    def depends_on_arguments(self, number: int) -> bool:
+        """Whether a value depends on the arguments of the function, and not only on others."""
+        return bool(self._bits[number] & ((1 << self.count) - 1))
+
+    def from_outside(self, number: int) -> Any:
+        """A value that depends on the arrays outside only, computed from these."""
+        if self._from_outside is None:
+            pairs = zip(self._known.values(), self.outside, strict=True)
+            self._from_outside = {place: array for (place, _), array in pairs}
+            for step in self.steps:
+                if not self.depends_on_arguments(step.results[0]):
+                    step.run(self._from_outside)
+        return self._from_outside[number]
 
     def follow(self, op: Op, places: Sequence[int | None], made: Sequence[_Captured]) -> None:
         """Remember of what results are made; and the result of a comparison."""
@@ -210,7 +237,12 @@ class _Captured(Replaceable, TransformMethods, Array):
 
     @classmethod
     def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        formula: Formula = next(a.formula for a in arrays if type(a) is cls)
+        arrays = tuple(
+            [a.later(op) if type(a) is cls and not a.formula.is_open else a for a in arrays]
+        )
+        formula: Formula | None = next((a.formula for a in arrays if type(a) is cls), None)
+        if formula is None:
+            return op.function(*arrays, **params)
         arrays = tuple([as_array(a) if type(a) is np.ndarray else a for a in arrays])
         met = [(a.number, a._array) if type(a) is cls else formula.meet(a) for a in arrays]
         out = op.function(*[value for _, value in met], **params)
@@ -225,6 +257,21 @@ class _Captured(Replaceable, TransformMethods, Array):
         if op.view and len(arrays) == 1:
             link(op, arrays[0], params, result)
         return result
+
+    def later(self, op: Op) -> Any:
+        """What takes its place in an op that is applied after the function has returned."""
+        if not self.formula.depends_on_arguments(self.number):
+            inside = _inside.get()
+            array = self.formula.from_outside(self.number)
+            return array if inside is None else inside(array)
+        if not is_comparison(op):
+            raise NoGradientError(
+                f"a function that SciPy calls has kept an array of shape {self.shape} that depends "
+                f"on its arguments, and {op.name}() is applied to the array in a later call, which "
+                "does not know its derivative: compute the array in each call, or keep its "
+                "detach() if a constant is meant"
+            )
+        return self._array
 
     def _take_over(self, other: _Captured) -> None:
         self._array, self.formula, self.number = other._array, other.formula, other.number
@@ -241,6 +288,9 @@ class _Captured(Replaceable, TransformMethods, Array):
 
     def item(self) -> Any:
         """Refused: a Python number would lose the derivative silently."""
+        if not self.formula.is_open:
+            check_not_refused(float)
+            return self._array.item()
         check_not_in_scipy()
         self.formula.met_numpy = True
         raise NoGradientError(
@@ -254,6 +304,9 @@ class _Captured(Replaceable, TransformMethods, Array):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """The elements as objects, so that ``numpy.array([x[1], -x[0]])`` keeps them."""
+        if not self.formula.is_open:
+            check_not_refused(float)
+            return np.asarray(self._array, dtype)
         check_not_in_scipy()
         self.formula.met_numpy = True
         elements = np.empty(self.shape, object)
@@ -265,9 +318,44 @@ class _Captured(Replaceable, TransformMethods, Array):
         return repr(self._array)
 
 
-@functools.cache
-def _captured_type(level: float) -> type[_Captured]:
-    return type("Array", (_Captured,), {"__slots__": (), "level": level})
+# What takes the place of an array from outside in the formula that notes ops now.
+_inside: ContextVar[Callable[[Any], Any] | None] = ContextVar("arraygrad_formula", default=None)
+
+
+def is_kept(x: Any) -> bool:
+    """Whether an array is a value of a formula whose function has returned."""
+    return isinstance(x, _Captured) and not x.formula.is_open
+
+
+@contextmanager
+def capturing(
+    formula: Formula, arguments: Iterable[Any]
+) -> Iterator[tuple[list[Any], Callable[[Any], Any]]]:
+    """Let a formula note ops until the end of the block.
+
+    Gives the values of the formula for the arguments; and a function that puts values of the
+    formula in the place of arrays from outside, into a function too: what this computes from its
+    closure alone is a part of the formula.
+    """
+    with new_level() as formula.level, enable_grad(), numbers_keep_derivatives():
+        make = type_at_level(_Captured, formula.level)
+        known: dict[int, Any] = {}
+
+        def from_outside(array: Any) -> Any:
+            place, value = (None, array) if is_kept(array) else formula.meet(array)
+            return value if place is None else make(value, formula, place)
+
+        own = [make(a, formula, i) for i, a in enumerate(arguments)]
+        around = _inside.set(from_outside)
+        try:
+            yield own, lambda item: substituted(item, from_outside, known)
+        except (TypeError, ValueError) as error:
+            if formula.met_numpy:
+                error.add_note(_STAY_ARRAYS)
+            raise
+        finally:
+            _inside.reset(around)
+            formula.is_open = False
 
 
 def capture(function: AnyFunction, *arguments: Any) -> Formula:
@@ -276,22 +364,9 @@ def capture(function: AnyFunction, *arguments: Any) -> Formula:
     The result of the function is an array, a number, or nested sequences of numbers.
     """
     formula = Formula(len(arguments))
-    with new_level() as level, enable_grad(), numbers_keep_derivatives():
-        make = _captured_type(level)
-
-        def from_outside(array: Any) -> Any:
-            place, value = formula.meet(array)
-            return value if place is None else make(value, formula, place)
-
-        # What the function computes from its closure alone is a part of the formula, too.
-        function = substituted(function, from_outside, {})
-        try:
-            result = as_array(function(*(make(a, formula, i) for i, a in enumerate(arguments))))
-        except (TypeError, ValueError) as error:
-            if formula.met_numpy:
-                error.add_note(_STAY_ARRAYS)
-            raise
-    formula.finish(lowered(result, level))
+    with capturing(formula, arguments) as (own, inside):
+        result = as_array(inside(function)(*own))
+    formula.finish(lowered(result, formula.level))
     return formula
 
 

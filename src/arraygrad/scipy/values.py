@@ -3,6 +3,10 @@
 A function that closes over arrays of arraygrad is copied, with their plain values in its closure:
 so it runs at NumPy's speed. Arrays that it meets elsewhere, in global variables or attributes, show
 in its results, whose values are taken. Of a batch, SciPy runs once for each member.
+
+A function may keep what it computes: a matrix in a dictionary, for later calls. From plain values,
+it would keep a constant. So its first call gets the arrays that the user gave; if it keeps
+something of them, all its calls do. What it keeps of its own argument must not be used later.
 """
 
 from __future__ import annotations
@@ -11,6 +15,14 @@ import copy
 import functools
 import itertools
 from collections.abc import Callable, Sequence
+from numbers import Number
+from types import (
+    BuiltinMethodType,
+    FunctionType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+)
 from typing import Any
 
 import numpy as np
@@ -21,12 +33,13 @@ from ..arrays.numbers import numbers_keep_derivatives
 from ..arrays.tensor import Tensor
 from ..backends import backend_of
 from ..backends.filled import zeros_like
+from ..compiler.call.reachable import reachable
 from ..core.array import AnyFunction, Array
 from ..errors import DataDependentError
 from ..ops.define import Own
 from ..ops.define.library import declare
 from ..ops.padding import repeated
-from .formula import carries
+from .formula import Formula, as_array, capturing, carries, is_kept
 from .substitution import is_record, substituted, with_attributes
 
 
@@ -50,6 +63,10 @@ class Runs:
         self._has_tensors = False
         self._sizes: dict[float, int] = {}  # of the batches, by level
         self._member: dict[float, int] = {}
+        # By identity: what SciPy gets, and what the user gave.
+        self._given: dict[int, tuple[Any, Any]] = {}
+        self._function: Any = None  # the first function among the arguments
+        self._keeps = False
 
     def split(self) -> None:
         """Take pairs of results and reports apart."""
@@ -153,7 +170,15 @@ class Runs:
 
     def _plain(self, given: Sequence[Any]) -> list[Any]:
         known: dict[int, Any] = {}
-        return [self._argument(substituted(item, self.value, known)) for item in given]
+
+        def replace(array: Any) -> Any:
+            value = array if is_kept(array) else self.value(array)
+            self._given[id(value)] = value, array
+            return value
+
+        plain = [substituted(item, replace, known) for item in given]
+        self._given.update({id(new): (new, old) for old, new in known.values()})
+        return [self._argument(item) for item in plain]
 
     def _argument(self, item: Any) -> Any:
         """An argument for SciPy: results of functions in it are plain values."""
@@ -168,8 +193,10 @@ class Runs:
         return item
 
     def _returning_values(self, function: AnyFunction) -> AnyFunction:
+        called = self._called(function)
+
         def valued(*args: Any, **kwargs: Any) -> Any:
-            result = function(*args, **kwargs)
+            result = called(*args, **kwargs)
             kind = type(result)
             if kind is np.ndarray or kind is float:
                 return result
@@ -177,12 +204,78 @@ class Runs:
                 return self.value(result)
             return substituted(result, self.value, {}) if kind in (list, tuple) else result
 
-        try:
-            functools.update_wrapper(valued, function)
-        except (AttributeError, TypeError):  # an object with attributes of its own
-            valued.__wrapped__ = function  # type: ignore[attr-defined]
+        valued = _named_as(called, valued)
         valued.value_of = self.value  # type: ignore[attr-defined]
         return valued
+
+    def _called(self, function: AnyFunction) -> AnyFunction:
+        """The function, with the arrays that the user gave in calls that may keep them."""
+        original = self._as_given(function)
+        self._function = self._function or original
+        if not self.has_derivatives or original is not self._function:
+            return function  # the others are derivatives, callbacks, events
+        is_first = True
+
+        def called(*args: Any, **kwargs: Any) -> Any:
+            nonlocal is_first
+            if not is_first and not self._keeps:
+                return function(*args, **kwargs)
+            before = reachable(original)[0] if is_first else ()
+            given = [self._as_given(x) for x in args]
+            more = {name: self._as_given(x) for name, x in kwargs.items()}
+            if any(isinstance(x, Array) for x in args):  # it is differentiated by its argument
+                result = original(*given, **more)
+            else:
+                result = self._captured(original, given, more)
+            if is_first:
+                is_first = False
+                known = {id(found.value) for found in before}
+                now = [found.value for found in reachable(original)[0]]
+                self._keeps = any(id(value) not in known and _is_kept(value) for value in now)
+            return result
+
+        return _named_as(function, called)
+
+    def _captured(self, function: AnyFunction, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """The value of a function that computes with the arrays that the user gave."""
+        places = [i for i, x in enumerate(args) if isinstance(x, np.ndarray | float)]
+        formula = Formula(len(places))
+        with capturing(formula, [np.asarray(args[i]) for i in places]) as (own, inside):
+            args, kwargs = inside(args), inside(kwargs)
+            for i, value in zip(places, own, strict=True):
+                args[i] = value
+            result = inside(function)(*args, **kwargs)
+            if isinstance(result, np.ndarray):
+                result = as_array(result)  # its elements may be arrays
+        for array in formula.outside:
+            self.value(array)  # it takes part
+        return substituted(result, formula.result, {})
+
+    def _as_given(self, x: Any) -> Any:
+        return self._given.get(id(x), (x, x))[1]
+
+
+def _is_kept(value: Any) -> bool:
+    """Whether a function that keeps a value needs the arrays that the user gave."""
+    if is_kept(value):
+        return not value.formula.depends_on_arguments(value.number)
+    return not isinstance(value, _PLAIN)
+
+
+def _named_as(function: AnyFunction, wrapper: AnyFunction) -> AnyFunction:
+    """A wrapper that SciPy takes for the function itself, when it asks for its parameters."""
+    try:
+        functools.update_wrapper(wrapper, function)
+    except (AttributeError, TypeError):  # an object with attributes of its own
+        wrapper.__wrapped__ = function  # type: ignore[attr-defined]
+    return wrapper
+
+
+# What a function may keep without derivatives, and what the walk makes anew.
+_PLAIN: tuple[type, ...] = (
+    *(np.ndarray, np.generic, Number, str, bytes, type(None), list, dict, tuple, set, type),
+    *(FunctionType, MethodType, BuiltinMethodType, MethodWrapperType, ModuleType),
+)
 
 
 class _BatchFound(Exception):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -143,3 +144,14 @@ def test_policy_gradients() -> None:
         loss.backward()
         optimizer.step()
     assert law.probs[2].item() > 0.9
+
+
+def test_divergence_of_classes_without_probability() -> None:
+    found = []
+    for m in (ours, theirs):
+        p = m.tensor([[0.0, 1.0, -math.inf], [0.0, -math.inf, 1.0], [1.0, 2.0, 3.0]])
+        q = m.tensor([[0.0, 1.0, 2.0], [0.0, -math.inf, 2.0], [0.0, -math.inf, 2.0]])
+        laws = m.distributions.Categorical(logits=p), m.distributions.Categorical(logits=q)
+        found.append(m.distributions.kl_divergence(*laws).tolist())
+    assert found[0] == pytest.approx(found[1])
+    assert found[0][2] == math.inf

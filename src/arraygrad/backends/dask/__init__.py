@@ -20,6 +20,8 @@ from .writing import survivors
 class DaskBackend(Backend):
     """Dask arrays."""
 
+    defers = True
+
     merges_axes = False
 
     def device(self, array: Any) -> Any:

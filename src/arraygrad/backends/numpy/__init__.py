@@ -21,6 +21,8 @@ _KINDS = {"b": "b", "i": "i", "u": "i", "f": "f", "c": "c"}
 class NumpyBackend(Backend):
     """NumPy arrays and NumPy scalars."""
 
+    defers = True
+
     def kind(self, dtype: Any) -> str:
         return _KINDS.get(dtype.kind) or ("f" if is_short_float(dtype) else "o")
 

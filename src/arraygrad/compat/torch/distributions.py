@@ -445,6 +445,12 @@ def _kl_bits(p: Any, _: Any, q: Any, logits: Any) -> Any:
     return entropies + p * softplus(-logits) + (1 - p) * softplus(logits)
 
 
+def _kl_classes(p: Any, logits: Any, q: Any, others: Any) -> Any:
+    has_none = p == 0
+    ratio = where(has_none, 0.0, logits) - where(has_none, 0.0, where(q == 0, -math.inf, others))
+    return (p * ratio).sum(-1)
+
+
 def _kl_uniform(a: Any, b: Any, c: Any, d: Any) -> Any:
     return where((c <= a) & (d >= b), ((d - c) / (b - a)).log(), math.inf)
 
@@ -453,7 +459,7 @@ _KL: dict[Any, Callable[..., Any]] = {
     Normal: lambda m, s, n, t: ((s / t) ** 2 + ((m - n) / t) ** 2 - 1) / 2 - (s / t).log(),
     Bernoulli: _kl_bits,
     Beta: lambda a, b, c, d: _kl_dirichlet(stack([a, b], -1), stack([c, d], -1)),
-    Categorical: lambda p, logits, q, others: (p * (logits - others)).sum(-1),
+    Categorical: _kl_classes,
     Dirichlet: _kl_dirichlet,
     Exponential: lambda r, q: q / r - (q / r).log() - 1,
     Gamma: _kl_gamma,

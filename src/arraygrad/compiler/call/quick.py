@@ -9,12 +9,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-Read = Callable[[], Any]
-
-
-def itself(value: Any) -> Any:
-    """Reads a value that is always the same."""
-    return value
+from .reachable import Read, itself
 
 
 class Expression:
