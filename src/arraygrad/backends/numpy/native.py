@@ -147,8 +147,10 @@ class Entries:
         if out is not NotImplemented:
             return out
         kinds = kinds_of(arguments)
-        made = compiler() if kinds else None
-        found = self._find(made, kinds) if kinds and made else None
+        if kinds is None:
+            return NotImplemented
+        made = compiler()
+        found: Any = False if made is None else self._find(made, kinds)
         if not found:
             self.gains = found is not False
             return NotImplemented
