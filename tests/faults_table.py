@@ -538,13 +538,6 @@ _COMPILER = [
         "tests/compiler/test_eager.py",
     ),
     Fault(
-        "eager native code takes a number of another dtype",
-        "backends/numpy/native.py",
-        "if a.dtype != dtype or dtype.char",
-        "if dtype.char",
-        "tests/compiler/test_eager.py",
-    ),
-    Fault(
         "native code is used where NumPy is asked to notice underflow",
         "backends/numpy/native.py",
         'return np.geterr()["under"] != "ignore"',
