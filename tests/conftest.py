@@ -43,7 +43,7 @@ def interruptible() -> Iterator[None]:
 
 def _leave_to_numpy(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(native.Entries, "__call__", lambda entries, *arguments: NotImplemented)
-    patch.setattr(native, "lines", lambda *call: NotImplemented)
+    patch.setattr(native.Lines, "__call__", lambda lines, *call: NotImplemented)
     patch.setattr(native, "piece", lambda *call: (None, []))
 
 

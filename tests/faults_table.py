@@ -525,10 +525,24 @@ _COMPILER = [
     ),
     Fault(
         "a kernel for large arrays writes one element of a result that has one value",
-        "compiler/run/eager.py",
+        "compiler/run/open_kernel.py",
         "if any(x.shape[:1] != (LENGTH,) for x in outputs):",
         "if False:",
         "tests/func/test_large_wrappers.py",
+    ),
+    Fault(
+        "eager native code does not look for results that are not finite",
+        "compiler/run/open_entry.py",
+        'self.require(self.let(f"call i1 @finite(ptr {parts}, i64 {chunks})"), wrong)',
+        "pass",
+        "tests/compiler/test_eager.py",
+    ),
+    Fault(
+        "native code is used where NumPy is asked to notice underflow",
+        "backends/numpy/native.py",
+        'return np.geterr()["under"] != "ignore"',
+        "return False",
+        "tests/compiler/test_eager.py",
     ),
     Fault(
         "a program is used again after NumPy has written to an array from outside",

@@ -204,18 +204,18 @@ def rowwise(kernel: AnyFunction, reduces: bool = False) -> AnyFunction:
     """A kernel on independent lines along `axis`; it uses blocks for many contiguous lines.
 
     The kernel must accept an array `out` with the dtype of its arguments, except if it `reduces`
-    lines to numbers: then only native code takes its place. The backend passes the op that it is
-    the kernel of (`for_op`).
+    lines to numbers: then only native code takes its place. The backend says which op it is the
+    kernel of (`for_op`).
     """
 
     @functools.wraps(kernel)
-    def computed(*arrays: Any, axis: tuple[int, ...], op: Any = None, **params: Any) -> Any:
+    def computed(*arrays: Any, axis: tuple[int, ...], lines: Any = None, **params: Any) -> Any:
         x = arrays[0]
         if x.size < SMALL or not _are_rows(arrays, axis):
             return kernel(*arrays, axis=axis, **params)
         lead = x.shape[: x.ndim - len(axis)]
         rows = tuple(a.reshape(math.prod(lead), -1) for a in arrays)
-        found = NotImplemented if op is None else native.lines(op, rows, params)
+        found = NotImplemented if lines is None else lines(rows, params)
         if found is not NotImplemented:
             kept = (1,) * len(axis) if params.get("keepdims") else ()
             return found.reshape((*lead, *kept) if reduces else x.shape)
@@ -231,7 +231,10 @@ def rowwise(kernel: AnyFunction, reduces: bool = False) -> AnyFunction:
         blocks.each(write)
         return out
 
-    computed.for_op = lambda op: functools.partial(computed, op=op)  # type: ignore[attr-defined]
+    def for_op(op: Any) -> AnyFunction:
+        return functools.partial(computed, lines=native.Lines(op))
+
+    computed.for_op = for_op  # type: ignore[attr-defined]
     return computed
 
 

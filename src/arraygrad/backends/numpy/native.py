@@ -147,8 +147,10 @@ class Entries:
         if out is not NotImplemented:
             return out
         kinds = kinds_of(arguments)
-        made = compiler() if kinds else None
-        found = self._find(made, kinds) if kinds and made else None
+        if kinds is None:
+            return NotImplemented
+        made = compiler()
+        found: Any = False if made is None else self._find(made, kinds)
         if not found:
             self.gains = found is not False
             return NotImplemented
@@ -185,18 +187,34 @@ def piece(program: Any, values: Sequence[Any], results: Sequence[Any]) -> tuple[
     ]
 
 
-def lines(op: Any, arrays: Sequence[Any], params: dict[str, Any]) -> Any:
-    """An op on the lines along the last axis of contiguous arrays; or NotImplemented.
+class Lines:
+    """An op on the lines along the last axis of contiguous arrays, in native code.
 
+    A call with the arrays and the op's keywords returns NotImplemented if NumPy has to compute it.
     Native code is made for one length of lines. So that this does not happen for each length that
     the sequences of a text have, most lengths are left to NumPy, unless arrays are large.
     """
-    if _state() is not _first_state and _asks_for_underflow():
-        return NotImplemented
-    last = arrays[0].shape[-1]
-    made = compiler() if arrays[0].size >= LARGE or last <= 64 or last % 16 == 0 else None
-    if made is None:
-        return NotImplemented
-    kinds = [Kind("array", a.dtype, a.shape[-1]) for a in arrays]
-    run = made.lines(op, kinds, params | {"keepdims": False} if "keepdims" in params else params)
-    return run(*arrays) if run else NotImplemented
+
+    __slots__ = ("_last", "_op")
+
+    def __init__(self, op: Any) -> None:
+        self._op = op
+        self._last: tuple[Any, Any] = None, None  # keywords, and the function that was used last
+
+    def __call__(self, arrays: Sequence[Any], params: dict[str, Any]) -> Any:
+        length = arrays[0].shape[-1]
+        if length > 64 and length % 16 and arrays[0].size < LARGE:
+            return NotImplemented
+        if _state() is not _first_state and _asks_for_underflow():
+            return NotImplemented
+        known, run = self._last
+        out = run(*arrays) if known == params else NotImplemented
+        made = compiler() if out is NotImplemented else None
+        if made is None:
+            return out
+        kinds = [Kind("array", a.dtype, a.shape[-1]) for a in arrays]
+        asked = params | {"keepdims": False} if "keepdims" in params else params
+        run = made.lines(self._op, kinds, asked)
+        if run:
+            self._last = params, run
+        return run(*arrays) if run else NotImplemented
