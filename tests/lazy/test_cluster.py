@@ -25,8 +25,8 @@ distributed = pytest.importorskip("distributed")
 from benchmarks.dask_problems import PROBLEMS, logistic_regression  # noqa: E402  (needs Dask)
 
 WORKERS = 2
-LIMIT = 200 * 2**20  # bytes, for each worker; it needs almost half of that for itself
-TIMES = float(os.environ.get("ARRAYGRAD_CLUSTER_DATA", "2.5"))
+LIMIT = 320 * 2**20  # bytes, for each worker; it may need 200 MB of that for itself
+TIMES = float(os.environ.get("ARRAYGRAD_CLUSTER_DATA", "1.6"))
 PATIENCE = 600  # seconds
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
