@@ -51,6 +51,16 @@ def test_einops_before_and_after(imports: str) -> None:
     assert run(code) == "(3, 2)"
 
 
+def test_a_version_that_is_not_known_still_works() -> None:
+    pytest.importorskip("einops")
+    code = (
+        "import arraygrad, sys, warnings; sys.modules['arraygrad.interop.einops'] = None\n"
+        "with warnings.catch_warnings(record=True) as told: import einops\n"
+        "print(told[0].message, einops.rearrange)"
+    )
+    assert "does not know this version of einops" in run(code)
+
+
 def test_opt_einsum() -> None:
     contract = pytest.importorskip("opt_einsum").contract
     check(lambda x: contract("abc,abd,de->ce", x, x**2, np.ones((4, 5))))

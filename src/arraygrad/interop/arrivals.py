@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import warnings
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
@@ -31,15 +32,27 @@ class _Finder:
 
             def run_and_tell(module: ModuleType) -> None:
                 run(module)
-                importlib.import_module(_TELLING[name], __package__)
+                _tell(name)
 
             spec.loader.exec_module = run_and_tell  # type: ignore[method-assign]
         return spec
 
 
+def _tell(name: str) -> None:
+    try:
+        importlib.import_module(_TELLING[name], __package__)
+    except (AttributeError, ImportError) as error:  # the library works without us
+        library = name.partition(".")[0]
+        warnings.warn(
+            f"arraygrad does not know this version of {library}, whose functions may refuse "
+            f"tensors: {error}",
+            stacklevel=2,
+        )
+
+
 def expect() -> None:
     """Tell the libraries that have been imported, and the others when they are."""
-    for name, ours in _TELLING.items():
+    for name in _TELLING:
         if name in sys.modules:
-            importlib.import_module(ours, __package__)
+            _tell(name)
     sys.meta_path.insert(0, _Finder)
