@@ -54,7 +54,7 @@ def test_every_public_op_has_a_row() -> None:
 
 
 def test_every_operator_has_a_row() -> None:
-    other = {"__bool__", "__contains__", "__hash__", "__len__"}
+    other = {"__bool__", "__contains__", "__dir__", "__hash__", "__len__"}
     other |= {"__array_ufunc__", "__array_function__", "__array_namespace__"}
     other |= {"__dlpack__", "__dlpack_device__"}
     operators = {

@@ -155,6 +155,9 @@ def test_dataclasses_are_structures() -> None:
     assert ag.func.vmap(Model.__call__, (0, None))(batch, x).tolist() == [12, 13, 14, 15]
     leaf = Model(ag.tensor([1.0, 2.0], requires_grad=True), ag.tensor(1.0, requires_grad=True))
     assert ag.grad(leaf(x), leaf).weights.tolist() == [5, 7]
+    nested = Model(leaf, [leaf.shift])
+    assert ag.grad(leaf(x), nested).weights.weights.tolist() == [5, 7]
+    assert ag.func.grad(lambda m: m.weights(x))(Model(model, 1.0)).weights.shift == 1
     with pytest.raises(ValueError, match="structure"):
         ag.func.jvp(lambda m: m(x), (model,), (Model(x, 1.0, "other"),))
 

@@ -9,7 +9,9 @@ import pytest
 from test_namespace import run
 
 import arraygrad as ag
+from arraygrad.core.cpython import PORTABLE
 
+only_with_frames = pytest.mark.skipif(PORTABLE, reason="who asks for values is not known")
 DATA = np.random.default_rng(0).random((2, 3, 4)) + 0.5
 
 
@@ -51,6 +53,16 @@ def test_einops_before_and_after(imports: str) -> None:
     assert run(code) == "(3, 2)"
 
 
+def test_a_version_that_is_not_known_still_works() -> None:
+    pytest.importorskip("einops")
+    code = (
+        "import arraygrad, sys, warnings; sys.modules['arraygrad.interop.einops'] = None\n"
+        "with warnings.catch_warnings(record=True) as told: import einops\n"
+        "print(told[0].message, einops.rearrange)"
+    )
+    assert "does not know this version of einops" in run(code)
+
+
 def test_opt_einsum() -> None:
     contract = pytest.importorskip("opt_einsum").contract
     check(lambda x: contract("abc,abd,de->ce", x, x**2, np.ones((4, 5))))
@@ -85,6 +97,7 @@ def test_pandas() -> None:
     assert np.allclose(found.x, 1)
 
 
+@only_with_frames
 def test_matplotlib() -> None:
     pytest.importorskip("matplotlib")
     from matplotlib.figure import Figure
@@ -101,6 +114,7 @@ def test_matplotlib() -> None:
     axes.axhline(x[0])
 
 
+@only_with_frames
 def test_scipy_sparse_says_what_to_import() -> None:
     pytest.importorskip("scipy.sparse")
     code = (

@@ -92,6 +92,8 @@ def test_the_program_runs() -> None:
 # What cannot be said: it depends on values, or is a type of a library that need not be installed.
 UNTYPED = {
     "autograd.forward_ad.make_dual",
+    "func.eval_shape",
+    "func.map",
     "func.sparsity",
     "gradient",
     "load",
@@ -123,6 +125,7 @@ UNTYPED = {
     "random.split",
     "random.uniform",
     "result_type",
+    "tree.map",
 }
 
 

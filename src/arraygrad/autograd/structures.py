@@ -51,7 +51,7 @@ def _flatten(tree: Any) -> tuple[list[Any], Rebuild]:
         return _join([_flatten(item) for item in items], tuple)
     if isinstance(tree, dict):  # optree would sort its keys
         return _keyed(tree)
-    children, spec = taken_apart(tree, is_leaf=lambda node: node is not tree, none_is_leaf=True)
+    children, spec = taken_apart(tree, none_is_leaf=True, one_level=True)
     if len(children) == 1 and children[0] is tree:
         return _keyed(tree) if isinstance(tree, Mapping) else ([tree], lambda values: values[0])
     return _join([_flatten(child) for child in children], spec.unflatten)

@@ -21,14 +21,23 @@ NAMESPACE = "arraygrad"  # of optree, where these types are structures
 _LEAVES = {np.ndarray, np.float64, bool, int, float, complex, str, type(None)}
 
 
-def taken_apart(tree: Any, **options: Any) -> tuple[list[Any], Any]:
-    """The leaves of a structure, and optree's description of the structure."""
+def taken_apart(
+    tree: Any, *, none_is_leaf: bool = False, one_level: bool = False
+) -> tuple[list[Any], Any]:
+    """The leaves of a structure, and optree's description of the structure.
+
+    With `one_level`, the leaves are the parts of the structure, which may be structures themselves.
+    """
     import optree
 
+    is_leaf = (lambda node: node is not tree) if one_level else None
+    options: Any = {"is_leaf": is_leaf, "none_is_leaf": none_is_leaf, "namespace": NAMESPACE}
     try:
         while True:
-            leaves, spec = optree.tree_flatten(tree, namespace=NAMESPACE, **options)
-            if not sum(map(_is_new, {*map(type, leaves)} - _LEAVES)):
+            leaves, spec = optree.tree_flatten(tree, **options)
+            met = [leaf for leaf in leaves if leaf is tree] if one_level else leaves
+            types = set(map(type, met))
+            if types <= _LEAVES or not sum(map(_is_new, types)):
                 return leaves, spec
     except RecursionError:
         raise ValueError(
@@ -68,7 +77,7 @@ def _is_new(kind: type) -> bool:
     """Whether leaves of a type are structures. The type is registered then."""
     if hasattr(kind, "__array_namespace__"):
         return False
-    if any(base.__module__.startswith("xarray.") for base in kind.__mro__):
+    if any(str(base.__module__).startswith("xarray.") for base in kind.__mro__):
         found = upward.xarray_structure(kind)
     else:
         found = _of_dataclass(kind) if hasattr(kind, "__dataclass_fields__") else None

@@ -405,7 +405,7 @@ def _place(
     return place % len(args)
 
 
-def stop_gradient(tree: Any, /) -> Any:
+def stop_gradient(tree: X, /) -> X:
     """The same values, as constants for all derivatives around them.
 
     Examples
@@ -414,7 +414,8 @@ def stop_gradient(tree: Any, /) -> Any:
     >>> ag.func.grad(lambda x: x * ag.func.stop_gradient(x))(np.array(3.0))
     array(3.)
     """
-    return tree_map(lambda x: x.detach() if isinstance(x, Array) else x, tree)
+    constant: X = tree_map(lambda x: x.detach() if isinstance(x, Array) else x, tree)
+    return constant
 
 
 def linear_transpose(function: AnyFunction, *primals: Any) -> Callable[[Any], tuple[Any, ...]]:

@@ -26,7 +26,15 @@ Path = tuple[Any, ...]
 
 
 def flatten(tree: Any) -> tuple[list[Any], Unflatten]:
-    """The leaves of a structure, and a function that builds the structure from other leaves."""
+    """The leaves of a structure, and a function that builds the structure from other leaves.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> leaves, build = ag.tree.flatten({"a": 1, "b": (2, 3)})
+    >>> leaves, build(["x", "y", "z"])
+    ([1, 2, 3], {'a': 'x', 'b': ('y', 'z')})
+    """
     if _is_array(tree):
         return [tree], lambda leaves: leaves[0]
     if type(tree) is tuple and all(map(_is_array, tree)):  # the arguments of most functions

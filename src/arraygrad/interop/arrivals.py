@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import sys
+import warnings
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
@@ -36,6 +37,18 @@ class _Finder:
 
             spec.loader.exec_module = run_and_tell  # type: ignore[method-assign]
         return spec
+
+
+def _tell(name: str) -> None:
+    try:
+        importlib.import_module(_TELLING[name], __package__)
+    except (AttributeError, ImportError) as error:  # the library works without us
+        library = name.partition(".")[0]
+        warnings.warn(
+            f"arraygrad does not know this version of {library}, whose functions may refuse "
+            f"tensors: {error}",
+            stacklevel=2,
+        )
 
 
 def expect() -> None:

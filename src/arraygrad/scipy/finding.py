@@ -36,7 +36,6 @@ _BETWEEN = ("arraygrad", "numpy", "contextlib", "functools", "scipy")
 # Others that turn arrays into NumPy's, and what to pass to them.
 _OTHERS = {
     "pandas": "pandas computes with NumPy arrays: use to_numpy() of what pandas has",
-    "sparse": "pydata/sparse computes with NumPy arrays: use SciPy's sparse arrays",
 }
 _MOST = 60  # names in an error
 

@@ -39,9 +39,11 @@ _JOINED = {"r_": _Joined(ops.concat), "c_": _Joined(ops.column_stack)}
 
 def numpy_name(name: str) -> Any:
     """What a name of NumPy's is in arraygrad; None if NumPy does not have it, or we do not."""
-    found: Any = getattr(np, name, None)
+    if name not in np.__all__:  # others may warn, or import much
+        return None
     if name in _JOINED:
         return _JOINED[name]
+    found: Any = getattr(np, name)
     if name == "lib":  # its functions call ours, by NumPy's protocols
         return found
     try:

@@ -1,7 +1,8 @@
-"""Errors that name an argument which should have been an array.
+"""Arguments that a function does not take: an error names them, or NumPy's rule takes them.
 
 Functions of arrays look at shapes and dtypes at once. What has none fails somewhere inside; only
-then is it worth finding out which argument it was.
+then is it worth finding out which argument it was. And only then is it asked whether the arguments
+are those of NumPy's function of the same name, which may have more of them.
 """
 
 from __future__ import annotations
