@@ -103,3 +103,12 @@ def test_what_is_printed_is_what_was_run(capsys: pytest.CaptureFixture[str]) -> 
     tour.show("        y = ag.tensor(\n            2.0)\n        y * 3\n", names)
     assert capsys.readouterr().out == (">>> y = ag.tensor(\n...     2.0)\n>>> y * 3\ntensor(6.)\n")
     assert "y" in names
+
+
+def test_versions(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        tour.main(["--version"])
+    assert end.value.code == 0
+    words = " ".join(capsys.readouterr().out.split())
+    assert words.startswith(f"arraygrad {ag.__version__}, Python 3.")
+    assert f"numpy {np.__version__}" in words

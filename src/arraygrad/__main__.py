@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
+import platform
 import sys
 import time
+from importlib import metadata
 from typing import Any
+
+from . import __version__
 
 # Each step runs statement by statement, as at Python's prompt, and prints the code that it runs.
 # All steps share one namespace.
@@ -157,12 +162,24 @@ def show(source: str, names: dict[str, Any]) -> None:
         exec(compile(ast.Interactive([statement]), "<tour>", "single"), names)
 
 
+def versions() -> str:
+    """The versions of arraygrad, of Python, and of the libraries that are installed with it."""
+    found = [
+        f"arraygrad {__version__}, Python {platform.python_version()} on {platform.platform()}"
+    ]
+    for name in ("numpy", "scipy", "llvmlite", "torch", "jax", "dask", "mlx", "cupy"):
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found.append(f"{name} {metadata.version(name)}")
+    return ", ".join(found)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the tour."""
     parser = argparse.ArgumentParser(
         prog="python -m arraygrad",
         description="A tour of arraygrad: a few seconds of gradients, each with its code.",
     )
+    parser.add_argument("--version", action="version", version=versions())
     parser.parse_args(arguments)
     start = time.perf_counter()
     names: dict[str, Any] = {}

@@ -90,9 +90,14 @@ def test_indices_in_loops_and_choices() -> None:
     i = np.array([1, 2, -3])
     for found, wanted in zip(ag.compile(function)(X, i), function(X, i), strict=True):
         np.testing.assert_allclose(found, wanted)
-    for wrong in (np.array([1, 50, 0]), np.array([0, 0, -50])):
-        with pytest.raises(IndexError, match="out of bounds"):
-            ag.compile(function)(X, wrong)
+    compiled = ag.compile(function)
+    for wrong, told in (
+        (np.array([1, 50, 0]), r"(?s)index 50 is out of bounds for axis 0 .* step 1 of a loop"),
+        (np.array([0, 0, -50]), "index -51 is out of bounds for axis 0"),
+    ):
+        for run in (compiled, compiled, function):
+            with pytest.raises(IndexError, match=told):
+                run(X, wrong)
 
 
 def test_an_index_from_outside_may_change() -> None:

@@ -143,11 +143,11 @@ def test_integers_out_of_range(size: int, start: int, stop: int) -> None:
     for step in (read, write):
         f = ag.compile(lambda x, step=step: of(x, step))
         wrong = start - size if start else size
-        with pytest.raises(IndexError, match=f"index {wrong} is out of"):
-            of(np.ones(size), step)
         number = 0 if start else 2 * size
-        with pytest.raises(IndexError, match=f"index {wrong} is out of .* step {number} of a loop"):
-            f(np.ones(size))
+        told = rf"(?s)index {wrong} is out of .* axis 0.* step {number} of a loop"
+        for run in (f, f, lambda x, step=step: of(x, step)):
+            with pytest.raises(IndexError, match=told):
+                run(np.ones(size))
 
 
 def test_integers_that_do_not_depend_on_the_state() -> None:

@@ -66,7 +66,11 @@ def _steps(
     state = _settled(state, False)
     before = LAST_WRITE[0]
     for i in range(count - 1, -1, -1) if reverse else range(count):
-        state, y = step(state, [x[i, ...] for x in xs])
+        try:
+            state, y = step(state, [x[i, ...] for x in xs])
+        except IndexError as error:
+            error.add_note(f"This is step {i} of a loop.")
+            raise
         rows.append(_settled(y, LAST_WRITE[0] != before))
     return state, _stacked(rows[::-1] if reverse else rows)
 

@@ -137,7 +137,10 @@ ROWS = [
     "torch.istft(torch.stft(long, 8, 2, return_complex=True), 8, 2, length=38)",
     "torch.istft(cm.repeat(1, 3, 3), 9, window=1 + 0.1 * long[:9], return_complex=True)",
     "[getattr(torch.signal.windows, n)(7, sym=k) for k in (True, False) for n in"
-    " ('hann', 'hamming', 'bartlett', 'blackman', 'kaiser')], torch.kaiser_window(6, False, 3.0)",
+    " ('hann', 'hamming', 'bartlett', 'blackman', 'kaiser', 'cosine', 'exponential', 'gaussian',"
+    " 'general_hamming', 'nuttall')], torch.kaiser_window(6, False, 3.0)",
+    "torch.signal.windows.exponential(5, center=1.0, tau=2.0, sym=False)",
+    "torch.logspace(torch.tensor(1.0), 3, 4)",
     "torch.signal.windows.general_cosine(5, a=[0.4, 0.3, 0.3])",
     "torch.hamming_window(5, True, 0.5, 0.4), torch.bartlett_window(1), torch.blackman_window(0)",
 ]

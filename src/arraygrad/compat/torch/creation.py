@@ -273,9 +273,10 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any) -> Any:
 
 
 @makes
-def logspace(start: float, end: float, steps: int, base: float = 10.0, *, dtype: Any) -> Any:
+def logspace(start: Any, end: Any, steps: int, base: Any = 10.0, *, dtype: Any) -> Any:
     """Powers of `base` with evenly spaced exponents."""
     _check_ends("logspace", start, end, steps)
+    start, end, base = (x.item() if isinstance(x, Tensor) else x for x in (start, end, base))
     return native.asarray(np.logspace(start, end, steps, base=base).astype(usual(dtype)))
 
 

@@ -68,21 +68,25 @@ class Compiled(Generic[P, R]):
         self._has_warned = False
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        if not kwargs:
-            for call, quick, guards, build in self._ways:
-                if quick() or guards.hold():
-                    found = call(*args)
-                    if found is not NotImplemented:
-                        return found if build is None else build(found)  # type: ignore[no-any-return]
-        if self._shortcuts:
-            fixed, *given = self._static.split(args, kwargs)
-            leaves, spec = taken_apart(tuple(given))
-            for shortcut in self._shortcuts.get((fixed, spec, recorder() is None), ()):
-                if shortcut.guards.hold():
-                    found = shortcut(leaves)
-                    if found is not NotImplemented:
-                        return found  # type: ignore[no-any-return]
-        return self._general(args, kwargs)  # type: ignore[no-any-return]
+        try:
+            if not kwargs:
+                for call, quick, guards, build in self._ways:
+                    if quick() or guards.hold():
+                        found = call(*args)
+                        if found is not NotImplemented:
+                            return found if build is None else build(found)  # type: ignore[no-any-return]
+            if self._shortcuts:
+                fixed, *given = self._static.split(args, kwargs)
+                leaves, spec = taken_apart(tuple(given))
+                for shortcut in self._shortcuts.get((fixed, spec, recorder() is None), ()):
+                    if shortcut.guards.hold():
+                        found = shortcut(leaves)
+                        if found is not NotImplemented:
+                            return found  # type: ignore[no-any-return]
+            return self._general(args, kwargs)  # type: ignore[no-any-return]
+        except IndexError:  # a program does not know the user's axes, nor the step of a loop
+            pass
+        return self._function(*args, **kwargs)  # type: ignore[no-any-return]
 
     def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call with any arguments."""

@@ -66,7 +66,7 @@ _standardize = declare(
 
 def standardize(x: Any, axis: Any = -1, eps: float = 0.0) -> Any:
     """`x` minus its mean, divided by the square root of its variance plus `eps`, along axes."""
-    if not eps >= 0 or math.isinf(eps):
-        raise ValueError(f"eps must be a number from 0 on, not {eps!r}")
+    if not math.isfinite(eps):
+        raise ValueError(f"eps must be a finite number, not {eps!r}")
     axes = many_axes(axis, x.ndim)
     return _standardize(x, axis=tuple(range(x.ndim)) if axes is None else axes, eps=float(eps))

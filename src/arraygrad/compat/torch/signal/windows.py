@@ -14,7 +14,10 @@ from ....special import i0
 from ..creation import makes, usual
 from ..handles import Tensor
 
-__all__ = ["bartlett", "blackman", "general_cosine", "hamming", "hann", "kaiser"]
+__all__ = [
+    "bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine",
+    "general_hamming", "hamming", "hann", "kaiser", "nuttall",
+]  # fmt: skip
 
 
 def _window(shape: Callable[..., Any]) -> Callable[..., Tensor]:
@@ -30,6 +33,8 @@ def _window(shape: Callable[..., Any]) -> Callable[..., Tensor]:
             raise ValueError(f"{name} requires non-negative window length, got M={M}")
         if usual(dtype) not in (np.float32, np.float64):
             raise ValueError(f"{name} expects float32 or float64 dtypes, got: {dtype}")
+        if sym and own.get("center") is not None:
+            raise ValueError("Center must be None for symmetric windows")
         weights = shape(np.arange(M, dtype=np.float64), M if sym else M + 1, **own)
         return asarray((np.ones(M) if M == 1 else np.asarray(weights)).astype(usual(dtype)))
 
@@ -55,6 +60,40 @@ def general_cosine(k: Any, n: int, *, a: Iterable[float]) -> Any:
 def hamming(k: Any, n: int) -> Any:
     """Hamming's window."""
     return _cosines(k, n, (0.54, 0.46))
+
+
+@_window
+def general_hamming(k: Any, n: int, *, alpha: float = 0.54) -> Any:
+    """Hamming's window with another weight of its cosine."""
+    return _cosines(k, n, (alpha, 1 - alpha))
+
+
+@_window
+def nuttall(k: Any, n: int) -> Any:
+    """Nuttall's window: four cosines."""
+    return _cosines(k, n, (0.3635819, 0.4891775, 0.1365995, 0.0106411))
+
+
+@_window
+def cosine(k: Any, n: int) -> Any:
+    """Half a period of a sine."""
+    return np.sin(math.pi * (k + 0.5) / n)
+
+
+@_window
+def gaussian(k: Any, n: int, *, std: float = 1.0) -> Any:
+    """A normal density, one in the middle."""
+    if std <= 0:
+        raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
+    return np.exp(-(((k - (n - 1) / 2) / std) ** 2) / 2)
+
+
+@_window
+def exponential(k: Any, n: int, *, center: float | None = None, tau: float = 1.0) -> Any:
+    """An exponential decay to both sides of the center."""
+    if tau <= 0:
+        raise ValueError(f"Tau must be positive, got: {tau} instead.")
+    return np.exp(-np.abs(k - ((n - 1) / 2 if center is None else center)) / tau)
 
 
 @_window
