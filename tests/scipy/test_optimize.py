@@ -678,3 +678,13 @@ def test_functions_go_to_workers() -> None:
 def test_objects_that_can_be_called_keep_their_attributes() -> None:
     found = optimize.root(lambda x, of: of.cdf(x) - 0.7, [0.1], args=(scipy.stats.norm,))
     assert found.x == pytest.approx(scipy.stats.norm.ppf(0.7))
+
+    class Steps:
+        stepsize = 0.5
+
+        def __call__(self, x: Any) -> Any:
+            return x + self.stepsize
+
+    own = Steps()
+    optimize.basinhopping(lambda x: np.sum(x**2), [1.0], niter=3, interval=1, take_step=own)
+    assert own.stepsize != 0.5  # SciPy adapts it

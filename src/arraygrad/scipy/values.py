@@ -256,8 +256,8 @@ class Valued:
     """
 
     def __init__(self, function: AnyFunction, called: AnyFunction, value_of: AnyFunction) -> None:
-        _named_as(called, self)
-        self._function, self.__wrapped__, self.value_of = function, called, value_of
+        vars(self).update(_function=function, value_of=value_of)
+        _named_as(called, self, updated=())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         result = self.__wrapped__(*args, **kwargs)
@@ -272,6 +272,12 @@ class Valued:
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self._function, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("__"):
+            object.__setattr__(self, name, value)
+        else:  # SciPy changes the objects that take its steps
+            setattr(self._function, name, value)
 
     def __reduce__(self) -> Any:  # for a solver with workers, which are processes
         return _itself, (self._function,)
@@ -288,10 +294,12 @@ def _is_kept(value: Any) -> bool:
     return not isinstance(value, _PLAIN)
 
 
-def _named_as(function: AnyFunction, wrapper: AnyFunction) -> AnyFunction:
+def _named_as(
+    function: AnyFunction, wrapper: AnyFunction, updated: Any = functools.WRAPPER_UPDATES
+) -> AnyFunction:
     """A wrapper that SciPy takes for the function itself, when it asks for its parameters."""
     try:
-        functools.update_wrapper(wrapper, function)
+        functools.update_wrapper(wrapper, function, updated=updated)
     except (AttributeError, TypeError):  # an object with attributes of its own
         wrapper.__wrapped__ = function  # type: ignore[attr-defined]
     return wrapper
