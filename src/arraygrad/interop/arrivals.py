@@ -5,7 +5,6 @@ Nothing is imported for the sake of a library that the program does not use.
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import sys
 import warnings
@@ -57,9 +56,3 @@ def expect() -> None:
         if name in sys.modules:
             _tell(name)
     sys.meta_path.insert(0, _Finder)
-
-
-def _tell(name: str) -> None:
-    # Another version of the library may have other insides: then it does not know our arrays.
-    with contextlib.suppress(ImportError, AttributeError):
-        importlib.import_module(_TELLING[name], __package__)
