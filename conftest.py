@@ -13,10 +13,14 @@ from _pytest.doctest import DoctestModule
 
 pytest_plugins = ["rows"]
 
-# Files for array libraries that are not installed.
+# Files for libraries that are not installed.
 collect_ignore_glob = [
-    f"src/arraygrad/backends/{name}{rest}"
-    for name in ("array_api_strict", "cupy", "dask", "jax", "mlx", "torch")
+    f"src/arraygrad/{place}/{name}{rest}"
+    for place, names in (
+        ("backends", ("array_api_strict", "cupy", "dask", "jax", "mlx", "torch")),
+        ("interop", ("einops", "xarray")),
+    )
+    for name in names
     for rest in (".py", "/*")
     if find_spec(name) is None
 ]

@@ -106,6 +106,8 @@ class new_level(at_level):  # noqa: N801  (it is called as a function is)
         error = exc[1] if exc else None
         if type(error) is ValueError and isinstance(error.__cause__, NoGradientError):
             # From `out[i] = x`, which NumPy tells in its own words.
+            for note in getattr(error, "__notes__", ()):
+                error.__cause__.add_note(note)
             raise error.__cause__.with_traceback(error.__traceback__) from None
 
 

@@ -63,7 +63,7 @@ def nanmean(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
     if not _is_float(x):
         return reductions.mean(x, axis=axis, keepdims=keepdims)
     count = _count(x, axis, keepdims, x.dtype)
-    return nansum(x, axis, keepdims=keepdims) / where(count > 0, count, math.nan)
+    return nansum(x, axis, keepdims=keepdims) / where(equal(count, 0), math.nan, count)
 
 
 @one_array

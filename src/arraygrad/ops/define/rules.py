@@ -280,7 +280,8 @@ class Pullback:
             made = {n: _rule_of_saved(op, n, self.kept) for n in dict.fromkeys(names)}
             self.rules = tuple([made[n](p) for n, p in zip(names, positions, strict=True)])
         self.native = self.rules
-        if op.is_library and self.in_blocks and op.name not in native.BY_VALUE:
+        has_native = op.is_library and self.in_blocks and op.joint is None
+        if has_native and op.name not in native.BY_VALUE:
             both = zip(names, self.rules, strict=True)
             self.native = tuple([r and _native_rule(op.rules[n], self.kept, r) for n, r in both])
 
