@@ -147,6 +147,7 @@ class _Range(NamedTuple):
 
 _MOST = 5000  # points: with more, intervals are not divided any more
 _PARTS = 8  # into which an interval is divided
+_FAR = 1e12  # where an integrand that is zero stays zero
 
 
 def _resolved(integrand: AnyFunction, runs: Runs, epsabs: float, epsrel: float, name: str) -> Any:
@@ -178,9 +179,11 @@ def _refined(integrand: AnyFunction, runs: Runs, epsabs: float, epsrel: float, n
     if found.excess(epsrel) <= 1:
         return found
     if ranges[0].frequency is None:
-        ends = _Sum(integrand, runs, [near_ends(p.ends, p.breaks) for p in ranges])
+        nodes = [near_ends(p.ends, p.breaks) for p in ranges]
+        ends = _Sum(integrand, runs, nodes)
         if ends.excess(epsrel) <= 1:
-            return ends
+            far = ends.vanishing()
+            return _Sum(integrand, runs, list(map(_without, nodes, far))) if far.any() else ends
     while found.excess(epsrel) > 1 and found.count < _MOST:
         bad = found.unresolved(epsrel)
         edges = [_divided(e, is_bad) for e, is_bad in zip(edges, bad, strict=True)]
@@ -231,14 +234,22 @@ class _Sum:
         # At a singular end, a point may round to the end itself, with a weight of almost nothing.
         values = ops.where(ops.isfinite(const(values)), values, 0.0)
         self.total = ops.sum(values * ops.reshape(weights, shape), axis=0)
-        terms = _slopes(field, points)
-        stacked = np.stack(w), np.stack(others)
-        self._errors = [errors(*stacked, _members(t, stacked[0].shape)) for t in terms]
+        self._x, stacked = np.stack(x), (np.stack(w), np.stack(others))
+        self._terms = [_members(t, self._x.shape) for t in _slopes(field, points)]
+        self._errors = [errors(*stacked, t) for t in self._terms]
 
     def excess(self, epsrel: float, epsabs: float = 0.0) -> float:
         """The largest error as a part of what is allowed."""
         parts = [e.sum(-2) / self._allowed(s, epsrel, epsabs) for e, s in self._errors]
         return max((float(np.max(part, initial=0.0)) for part in parts), default=0.0)
+
+    def vanishing(self) -> Any:
+        """Where points of `near_ends` are far away, and the integrand and its slopes are zero.
+
+        There, powers of x in further derivatives may be infinite, and NaN if multiplied by zero.
+        """
+        parts = [_members(self._values, self._x.shape), *self._terms]
+        return np.all([(t == 0).all(-1) for t in parts], axis=0) & (np.abs(self._x) > _FAR)
 
     def jump(self) -> float | None:
         """Where the integrand jumps, at a place that depends on a parameter."""
@@ -264,6 +275,14 @@ class _Sum:
         pairs = zip(share, self._counts, strict=True)
         bad = [s[:n] > 0.1 * min(1.0, np.max(s)) for s, n in pairs]
         return [m[: len(m) // 2] | m[len(m) // 2 :] for m in bad] if self._twice else bad
+
+
+def _without(nodes: Nodes, far: Any) -> Nodes:
+    """A rule without some of its points: another point takes their places, with no weight."""
+    others = nodes.x[~far]
+    x = np.where(far, others[len(others) // 2], nodes.x) if len(others) else nodes.x
+    weights = np.where(far, 0.0, nodes.w), np.where(far[..., None], 0.0, nodes.others)
+    return Nodes(x, *weights, nodes.checks)
 
 
 def _filled(part: Any, count: int, with_zeros: bool) -> Any:
