@@ -464,7 +464,9 @@ def test_a_result_that_is_not_finite_is_found_in_any_part(by_numpy: ByNumpy) -> 
         ag.set_num_threads(before)
 
 
-@pytest.mark.skipif(not pool.has_threads(), reason="no threads in native code")
+@pytest.mark.skipif(
+    native.compiler() is None or not pool.has_threads(), reason="no threads in native code"
+)
 def test_work_is_shared_unless_the_caller_is_one_of_several(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
