@@ -51,6 +51,7 @@ def one_pass(function: F) -> F:
             return of_arrays(*arguments)
         return function(*arguments)
 
+    run.op = of_arrays.op  # type: ignore[attr-defined]  # other processes find the op by it
     return run  # type: ignore[return-value]
 
 
