@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from .... import ops
-from ....testing import ChangedOutputsError, GradcheckError
+from ....testing import GradcheckError
 from ....testing import gradcheck as native_gradcheck
 from ....testing import gradgradcheck as native_gradgradcheck
+from ....testing.derivatives import ChangedOutputsError
 from ..creation import zeros_like
 from ..func import vmap
 from ..handles import Tensor, unwrap, wrap

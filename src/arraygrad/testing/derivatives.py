@@ -1,33 +1,22 @@
-"""Checks for tests: of derivatives against finite differences, and of arrays against each other.
-
-For users' tests as well as our own.
-"""
+"""Derivatives against finite differences: `gradcheck` and `gradgradcheck`."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypedDict, TypeVarTuple, Unpack, overload
 
 import numpy as np
 
-from . import func, linalg, ops
-from .arrays.creation import tensor
-from .arrays.dual import dual_type
-from .arrays.tensor import Tensor, tensor_type_at
-from .autograd import grad
-from .autograd.forward_ad import dual_level
-from .autograd.function import SetupContextError
-from .autograd.structures import flatten
-from .backends import backend_of
-from .core.array import plain
-
-__all__ = ["GradcheckError", "assert_close", "check_backend", "gradcheck", "gradgradcheck"]
-
-
-def __dir__() -> list[str]:
-    return __all__
-
+from ..arrays.dual import dual_type
+from ..arrays.tensor import Tensor, tensor_type_at
+from ..autograd import grad
+from ..autograd.forward_ad import dual_level
+from ..autograd.function import SetupContextError
+from ..autograd.structures import flatten
+from ..backends import backend_of
+from ..core.array import plain
+from .closeness import values_of
 
 Ts = TypeVarTuple("Ts")
 
@@ -522,17 +511,13 @@ def _float_tensors(outputs: Any) -> list[Tensor]:
     ]
 
 
-def _numpy(x: Any) -> Any:
-    return np.asarray(backend_of(x).to_numpy(plain(x)))
-
-
 def _real_dtype(x: Any) -> Any:
-    return _numpy(x).real.dtype
+    return values_of(x).real.dtype
 
 
 def _as_real(x: Any) -> Any:
     """The elements as a real vector; of complex elements, real and imaginary parts in turn."""
-    values = _numpy(x)
+    values = values_of(x)
     if values.dtype.kind == "c":
         values = np.stack([values.real, values.imag], axis=-1)
     return values.reshape(-1).astype(np.float64)
@@ -578,197 +563,3 @@ def _place(number: Any, x: Tensor) -> str:
         part = " (imaginary part)" if rest else " (real part)"
     index = ", ".join(str(int(i)) for i in np.unravel_index(number, x.shape)) if x.shape else ""
     return f"[{index}]{part}"
-
-
-# --- comparing values ----------------------------------------------------------------------------
-
-
-def assert_close(
-    actual: Any,
-    expected: Any,
-    *,
-    rtol: float | None = None,
-    atol: float | None = None,
-    equal_nan: bool = False,
-    check_dtype: bool = True,
-) -> None:
-    """Raise unless two arrays, or two structures of arrays, are nearly equal.
-
-    Parameters
-    ----------
-    actual, expected : Tensor, array, number, or structure of them
-        Structures must have the same form. Arrays must have the same shape: there is no
-        broadcasting.
-    rtol, atol : float, optional
-        The largest relative and absolute difference of an element. By default, the less precise of
-        the two dtypes decides; integers and booleans must be equal.
-    equal_nan : bool
-        Whether NaN equals NaN.
-    check_dtype : bool
-        Whether the dtypes must be the same. Python numbers fit any dtype.
-
-    Raises
-    ------
-    AssertionError
-        If they are not nearly equal. The message says where they differ most.
-
-    Examples
-    --------
-    >>> import arraygrad as ag
-    >>> ag.testing.assert_close(ag.tensor([1.0, 2.0]), ag.tensor([1.0, 2.0 + 1e-9]))
-    >>> ag.testing.assert_close(ag.tensor([1.0, 2.0]), ag.tensor([1.0, 3.0]))
-    Traceback (most recent call last):
-        ...
-    AssertionError: 1 of 2 elements differ, most at [1]: 2.0 and 3.0 (rtol=1e-07, atol=1e-07)
-    """
-    _assert_close(actual, expected, rtol, atol, equal_nan, check_dtype, "")
-
-
-def _assert_close(
-    actual: Any,
-    expected: Any,
-    rtol: float | None,
-    atol: float | None,
-    equal_nan: bool,
-    check_dtype: bool,
-    where: str,
-) -> None:
-    rest = (rtol, atol, equal_nan, check_dtype)
-    if isinstance(expected, Mapping):
-        if not isinstance(actual, Mapping) or actual.keys() != expected.keys():
-            raise AssertionError(f"{where}expected keys {list(expected)}, got {_keys(actual)}")
-        for key in expected:
-            _assert_close(actual[key], expected[key], *rest, f"{where}[{key!r}]: ")
-        return
-    if isinstance(expected, list | tuple):
-        if not isinstance(actual, list | tuple) or len(actual) != len(expected):
-            got = f"{len(actual)}" if isinstance(actual, list | tuple) else type(actual).__name__
-            raise AssertionError(f"{where}expected {len(expected)} items, got {got}")
-        for i, (a, b) in enumerate(zip(actual, expected, strict=True)):
-            _assert_close(a, b, *rest, f"{where}[{i}]: ")
-        return
-    if actual is None or expected is None:
-        if actual is not expected:
-            raise AssertionError(f"{where}expected {expected!r}, got {actual!r}")
-        return
-    a, b = _numpy(actual), _numpy(expected)
-    if a.shape != b.shape:
-        raise AssertionError(f"{where}the shapes differ: {a.shape} and {b.shape}")
-    typed = hasattr(actual, "dtype") and hasattr(expected, "dtype")
-    if check_dtype and typed and a.dtype != b.dtype:
-        raise AssertionError(f"{where}the dtypes differ: {a.dtype} and {b.dtype}")
-    typed_sides = [x for x, side in ((a, actual), (b, expected)) if hasattr(side, "dtype")]
-    exact = max(map(_tolerance, typed_sides or [a, b]))
-    rtol = exact if rtol is None else rtol
-    atol = exact if atol is None else atol
-    close = np.isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)
-    if not np.all(close):
-        distance = np.where(close, -1.0, np.nan_to_num(np.abs(a * 1.0 - b), nan=np.inf))
-        worst = np.unravel_index(np.argmax(distance), a.shape) if a.ndim else ()
-        place = f" at [{', '.join(str(int(i)) for i in worst)}]" if worst else ""
-        raise AssertionError(
-            f"{where}{int(np.sum(~close))} of {a.size} elements differ, most{place}: {a[worst]} "
-            f"and {b[worst]} (rtol={rtol:g}, atol={atol:g})"
-        )
-
-
-def _keys(value: Any) -> Any:
-    return list(value) if isinstance(value, Mapping) else type(value).__name__
-
-
-def _tolerance(x: Any) -> float:
-    """The default tolerance for a dtype; zero for integers and booleans."""
-    if x.dtype.kind not in "fc":
-        return 0.0
-    return {2: 1e-3, 4: 1e-5}.get(x.real.dtype.itemsize, 1e-7)
-
-
-# --- libraries of arrays -------------------------------------------------------------------------
-
-
-def _written(x: Any) -> Any:
-    y = ops.copy(x)
-    y[0, :] *= 2
-    y[:, 1] = x[:, 0] ** 2
-    return y * x
-
-
-# Functions of a matrix of 3 by 4, for what a library must be able to do.
-_PROGRAMS: dict[str, Callable[[Any], Any]] = {
-    "arithmetic": lambda x: 2 - x * x / (1 + x**2),
-    "functions": lambda x: ops.sin(x) * ops.exp(-x) + ops.tanh(ops.sqrt(ops.square(x) + 1)),
-    "broadcasting": lambda x: x + x[0, :] * x[:, :1],
-    "choices": lambda x: ops.where(x > 0, x * x, -x) + ops.maximum(x, x[0, :]),
-    "sums": lambda x: ops.sum(x, axis=0) * ops.mean(x) + ops.prod(x, axis=0),
-    "extremes": lambda x: ops.max(x, axis=1) - ops.min(x, axis=1) + ops.std(x, axis=1),
-    "running sums": lambda x: ops.cumulative_sum(x * x, axis=1),
-    "sorting": lambda x: ops.sort(x, axis=1) * ops.flip(x, axis=0),
-    "slices": lambda x: x[1:, ::2] * x[:2, 1::2],
-    "index arrays": lambda x: x[[0, 2, 2]] * ops.take(x, np.array([1]), axis=1),
-    "shapes": lambda x: ops.reshape(x, (4, 3)) * ops.permute_dims(x, (1, 0)),
-    "joining": lambda x: ops.concat([x, ops.stack([x[0], x[1]])]) ** 2,
-    "products": lambda x: x @ x.mT + ops.tensordot(x, x, axes=((1,), (1,))),
-    "equations": lambda x: linalg.solve(x.mT @ x + ops.diag(1 + 0 * x[0]), x.mT),
-    "complex numbers": lambda x: ops.real((x + 1j * x[::-1]) ** 2),
-    "writes": _written,
-}
-
-
-def _ways(program: Callable[[Any], Any], x: Any) -> dict[str, Callable[[], Any]]:
-    """What is compared of a function: its value, and derivatives in each way."""
-
-    def total(x: Any) -> Any:
-        return ops.sum(program(x) ** 2)
-
-    def gradient() -> Any:
-        leaf = tensor(x, requires_grad=True)
-        return grad(total(leaf), leaf)
-
-    return {
-        "the value": lambda: program(tensor(x)),
-        "the gradient": gradient,
-        "the forward derivative": lambda: func.jvp(total, (tensor(x),), (tensor(x),))[1],
-        "the second derivative": lambda: func.hvp(total, (tensor(x),), (tensor(x),)),
-        "a batch": lambda: func.vmap(total)(ops.stack([tensor(x), tensor(x)])),
-    }
-
-
-def check_backend(make: Callable[[Any], Any]) -> None:
-    """Raise unless a library of arrays computes values and derivatives as NumPy does.
-
-    A library that `arraygrad.backends.register` has made known can be checked by one test. The
-    check runs small programs over the library's arrays and over NumPy's: arithmetic, reductions,
-    indices, writes, linear algebra and more; the value, the gradient, forward mode, the second
-    derivative, and a batch.
-
-    Parameters
-    ----------
-    make : callable
-        Returns an array of the library, given one of NumPy.
-
-    Raises
-    ------
-    AssertionError
-        If something differs or raises. The message lists everything that does.
-
-    Examples
-    --------
-    >>> import array_api_strict
-    >>> import arraygrad as ag
-    >>> ag.testing.check_backend(array_api_strict.asarray)
-    """
-    own = make(np.cos(np.arange(12.0)).reshape(3, 4))
-    values = _numpy(own)  # the library may have no float64
-    kind, wrong = (np.ndarray, np.generic) if type(own) is np.ndarray else type(own), []
-    for name, program in _PROGRAMS.items():
-        expected = _ways(program, values)
-        for way, found in _ways(program, own).items():
-            try:
-                result = found()
-                if not isinstance(plain(result), kind):
-                    raise TypeError(f"the result is a {type(plain(result)).__name__}")
-                assert_close(result, expected[way]())
-            except Exception as error:
-                wrong.append(f"{name}, {way}: {type(error).__name__}: {error}")
-    if wrong:
-        raise AssertionError(f"{type(own).__name__} differs from NumPy:\n" + "\n".join(wrong))

@@ -1,0 +1,14 @@
+"""Checks for tests: of derivatives against finite differences, and of arrays against each other.
+
+For users' tests as well as our own.
+"""
+
+from .closeness import assert_close
+from .derivatives import GradcheckError, gradcheck, gradgradcheck
+from .libraries import check_backend
+
+__all__ = ["GradcheckError", "assert_close", "check_backend", "gradcheck", "gradgradcheck"]
+
+
+def __dir__() -> list[str]:
+    return __all__
