@@ -64,13 +64,13 @@ if TYPE_CHECKING:
         testing,
         tree,
     )
-    from .compiler import compile
+    from .compiler.call.compiled import compile
     from .interop.lazy import compute, persist
     from .saving import load, save
 else:  # hidden from type checkers, which would otherwise accept every misspelt name
     _MODULES = "compat fft func linalg nn optim optimize random scipy special testing tree".split()
     _ELSEWHERE = {
-        "compile": ".compiler",
+        "compile": ".compiler.call.compiled",
         "compute": ".interop.lazy",
         "load": ".saving",
         "persist": ".interop.lazy",

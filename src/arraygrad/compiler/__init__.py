@@ -3,7 +3,3 @@
 Each folder is a stage. From the call of a function down to machine code, these are `call`, `loops`,
 `run`, `emit`, `fuse`, `lower`, `llvm` and `trace`. A stage uses only those that come after it.
 """
-
-from .call.compiled import Compiled, compile
-
-__all__ = ["Compiled", "compile"]
