@@ -68,13 +68,15 @@ def new(array: Any) -> Tensor:
     return made
 
 
-def operand(array: Any) -> Any:
+def operand(array: Any, in_transform: bool = True) -> Any:
     """An array that may stand on the left of an operator whose right side belongs to a transform.
 
     Python asks the array on the left first. If its library does not let the array on the right act,
-    a tensor takes its place.
+    a tensor takes its place. Outside of transforms, it stays as it is.
     """
-    return array if isinstance(array, Array) or backend_of(array).defers else new(array)
+    if not in_transform or isinstance(array, Array) or backend_of(array).defers:
+        return array
+    return new(array)
 
 
 def asarray(

@@ -191,10 +191,6 @@ def _array_behind(node: Node) -> Any:
     return node.array
 
 
-def _operand(seed: Any, like: Any) -> Any:
-    return operand(seed) if isinstance(like, Array) else seed
-
-
 def _seed(
     value: Any, node: Node, output: Any, names: list[str], create_graph: bool, batched: bool
 ) -> Any:
@@ -230,7 +226,7 @@ def _seed(
         if isinstance(value, complex) and not is_complex:
             raise TypeError(f"{name} is complex, but {output_name} is real: pass a real number")
         seed = backend.full(ops.plain(like), shape, value, node.dtype)
-        return make(seed) if create_graph else _operand(seed, like)
+        return make(seed) if create_graph else operand(seed, isinstance(like, Array))
     if not hasattr(value, "shape") or not hasattr(value, "dtype"):
         raise TypeError(
             f"{name} must be a Tensor, an array, a number or None, not {type(value).__name__}"
@@ -265,5 +261,5 @@ def _seed(
         outer = isinstance(value, Array) and value.level > make.level
         seed = value if ours or outer else make(value)
     else:
-        seed = _operand(value._array if ours else value, like)
+        seed = operand(value._array if ours else value, isinstance(like, Array))
     return seed if seed.dtype == node.dtype else ops.astype(seed, node.dtype)

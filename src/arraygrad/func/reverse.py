@@ -104,7 +104,7 @@ class Tape:
         """The cotangents of the leaves, from the cotangents of some outputs."""
         level = self.level
         pairs: list[tuple[Node, Any]] = [
-            (out._node, operand(cotangent) if isinstance(out._array, Array) else cotangent)
+            (out._node, operand(cotangent, isinstance(out._array, Array)))
             for out, cotangent in zip(outputs, cotangents, strict=True)
             if isinstance(out, Tensor) and out.level == level and out._node is not None
         ]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..fuse.instructions import Address, Inside, Instruction, Store, Total, below
 from ..fuse.interleaved import groups, interleaved, repeated, separated
 from ..llvm.vectors import BYTES, Value, Writer
-from ..lower.core import Fold, Scalar
+from ..lower.core import Fold, Scalar, in_order
 
 if TYPE_CHECKING:
     from .nests import Nest
@@ -273,19 +273,11 @@ class Line:
 
     def _missing(self, i: Instruction, known: dict[int, Value]) -> list[Instruction]:
         """The varying instructions that a value needs and that are not known, in order."""
-        order: list[Instruction] = []
-        seen = set(known)
-        rest = [(i, False)]
-        while rest:
-            one, is_done = rest.pop()
-            if is_done:
-                order.append(one)
-            elif id(one) not in seen:
-                seen.add(id(one))
-                rest.append((one, True))
-                if id(one) not in self._filled:
-                    rest += [(a, False) for a in one.args if a.varies]
-        return order
+
+        def needs(one: Instruction) -> list[Instruction]:
+            return [] if id(one) in self._filled else [a for a in one.args if a.varies]
+
+        return in_order([i], needs, known)
 
     def _computed(
         self, i: Instruction, args: list[Value], index: Value | None, mask: Value | None

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..lower.core import Core, Fold, Scalar
+from ..lower.core import Core, Fold, Scalar, in_order
 
 
 @dataclass(eq=False)
@@ -143,15 +143,4 @@ class KernelBody:
 
 def below(roots: Iterable[Instruction]) -> list[Instruction]:
     """All instructions that some are computed from, with these, arguments first."""
-    order: list[Instruction] = []
-    seen: set[int] = set()
-    rest = [(r, False) for r in roots]
-    while rest:
-        i, is_done = rest.pop()
-        if is_done:
-            order.append(i)
-        elif id(i) not in seen:
-            seen.add(id(i))
-            rest.append((i, True))
-            rest += [(a, False) for a in i.args]
-    return order
+    return in_order(roots, lambda i: i.args)

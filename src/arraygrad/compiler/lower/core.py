@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -450,17 +450,25 @@ def is_whole(x: Core) -> bool:
     return start == 0 and steps == wanted
 
 
-def in_order(roots: Iterable[Core], needs: Callable[[Core], Iterable[Core]]) -> list[Core]:
-    """Some values and all that they need, each after those that `needs` gives for it."""
-    order: list[Core] = []
-    seen: set[Core] = set()
+T = TypeVar("T")
+
+
+def in_order(
+    roots: Iterable[T], needs: Callable[[T], Iterable[T]], known: Iterable[int] = ()
+) -> list[T]:
+    """Some objects and all that they need, each after those that `needs` gives for it.
+
+    Those whose identities are `known` are left out, with what only they need.
+    """
+    order: list[T] = []
+    seen = set(known)
     rest = [(x, False) for x in roots]
     while rest:
         x, is_done = rest.pop()
         if is_done:
             order.append(x)
-        elif x not in seen:
-            seen.add(x)
+        elif id(x) not in seen:
+            seen.add(id(x))
             rest.append((x, True))
-            rest += [(a, False) for a in needs(x) if a not in seen]
+            rest += [(a, False) for a in needs(x) if id(a) not in seen]
     return order

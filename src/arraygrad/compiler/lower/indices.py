@@ -46,27 +46,12 @@ class Range:
         x = Traced(self.integers, trace)
         return [trace.node(min_of(x)), trace.node(max_of(x))]
 
-    def first_wrong(self, low: Any, high: Any, order: range) -> tuple[int, str] | None:
-        """The number of the first step with an integer that is out of range, and an error for it.
 
-        `low` and `high` have the extremes of all steps, at the places that `order` says.
-        """
-        is_wrong = ((low < -self.length) | (high >= self.length))[:: order.step]
-        if not is_wrong.any():
-            return None
-        step = int(is_wrong.argmax())
-        at = order[step]
-        wrong = low[at] if low[at] < -self.length else high[at]
-        return step, f"index {wrong} is out of bounds for axis {self.axis} with size {self.length}"
-
-
-def check_ranges(ranges: Sequence[Range], extremes: Sequence[Any], order: range) -> None:
-    """Raise an IndexError if integers of a loop were out of range, for the first that were."""
-    pairs = zip(ranges, extremes[::2], extremes[1::2], strict=True)
-    found = [r.first_wrong(low, high, order) for r, low, high in pairs]
-    wrong = min((x for x in found if x is not None), default=None)
-    if wrong is not None:
-        raise IndexError(f"{wrong[1]}, in step {wrong[0]} of a loop")
+def check_ranges(ranges: Sequence[Range], extremes: Sequence[Any]) -> None:
+    """Raise an IndexError if integers of a loop were out of range, by the extremes of all steps."""
+    for r, low, high in zip(ranges, extremes[::2], extremes[1::2], strict=True):
+        if np.any((low < -r.length) | (high >= r.length)):
+            raise IndexError(f"an index is out of bounds for axis {r.axis} with size {r.length}")
 
 
 class Reading(NamedTuple):

@@ -84,7 +84,7 @@ def _made(key: Any, make: Callable[[], Any]) -> Any:
 def _of_arrays(key: Any, function: Callable[..., Any], kinds: Sequence[Kind], **how: Any) -> Any:
     """The entry for an elementwise function; False if there is none for float64 arrays either."""
     found = entry(key, function, kinds, **how)
-    if found is not None:
+    if found is not None or _is_making:  # else it would be asked for never again
         return found
     double = np.dtype(np.float64)
     arrays = [Kind("array", double if k.dtype.kind == "f" else k.dtype) for k in kinds]

@@ -121,7 +121,7 @@ class ScanStep(LoopStep):
         else:
             run = self._by_steps if self.code is None else self.code.run
             state = run(given, [*rows, *extremes], self._checks(given, rows))
-            check_ranges(self._ranges, extremes, loop.order())
+            check_ranges(self._ranges, extremes)
         results: list[Any] = [None] * len(loop.body.outputs)
         for k, value in zip((*self._states, *self._rows), (*state, *rows), strict=True):
             results[k] = value

@@ -34,7 +34,7 @@ def open_entry(kernel: OpenKernel, kinds: Sequence[Kind]) -> Any:
     return EntryCode(text.text(), text.outside).function()
 
 
-_HELPERS = """
+_SIZE = """
 define internal i64 @size(ptr %shape, i64 %ndim) {
 entry:
   br label %again
@@ -54,8 +54,11 @@ end:
 }
 
 @zero = internal constant i64 0
+"""
 
-define internal i1 @equal(ptr %x, ptr %y, i64 %step, i64 %count) {
+# Whether a test holds for all numbers below %count.
+_ALL = """
+define internal i1 @NAME(@GIVEN, i64 %count) {
 entry:
   br label %again
 again:
@@ -63,39 +66,41 @@ again:
   %is_left = icmp ult i64 %i, %count
   br i1 %is_left, label %more, label %end
 more:
-  %k = mul i64 %i, %step
-  %px = getelementptr i64, ptr %x, i64 %i
-  %py = getelementptr i64, ptr %y, i64 %k
-  %vx = load i64, ptr %px
-  %vy = load i64, ptr %py
+@TEST
   %j = add i64 %i, 1
-  %is_equal = icmp eq i64 %vx, %vy
-  br i1 %is_equal, label %again, label %no
-no:
-  ret i1 false
-end:
-  ret i1 true
-}
-
-define internal i1 @finite(ptr %parts, i64 %count) {
-entry:
-  br label %again
-again:
-  %i = phi i64 [ 0, %entry ], [ %j, %more ]
-  %is_left = icmp ult i64 %i, %count
-  br i1 %is_left, label %more, label %end
-more:
-  %p = getelementptr @FLOAT, ptr %parts, i64 %i
-  %v = load @FLOAT, ptr %p
-  %j = add i64 %i, 1
-  %is_number = fcmp ord @FLOAT %v, %v
-  br i1 %is_number, label %again, label %no
+  br i1 %holds, label %again, label %no
 no:
   ret i1 false
 end:
   ret i1 true
 }
 """
+
+_EQUAL = """
+  %k = mul i64 %i, %step
+  %px = getelementptr i64, ptr %x, i64 %i
+  %py = getelementptr i64, ptr %y, i64 %k
+  %vx = load i64, ptr %px
+  %vy = load i64, ptr %py
+  %holds = icmp eq i64 %vx, %vy
+"""
+
+_FINITE = """
+  %p = getelementptr @FLOAT, ptr %parts, i64 %i
+  %v = load @FLOAT, ptr %p
+  %holds = fcmp ord @FLOAT %v, %v
+"""
+
+
+def _all(name: str, given: str, test: str) -> str:
+    return _ALL.replace("@NAME", f"@{name}").replace("@GIVEN", given).replace("@TEST", test.strip())
+
+
+_HELPERS = (
+    _SIZE
+    + _all("equal", "ptr %x, ptr %y, i64 %step", _EQUAL)
+    + _all("finite", "ptr %parts", _FINITE)
+)
 
 
 class _OpenText(EntryText):
