@@ -142,3 +142,30 @@ def running() -> list[tuple[str, str, Any, list[Any]]]:
         found.append((str(own), frame.f_code.co_name, names.get("self"), closure))
         frame = frame.f_back
     return found
+
+
+class _Libraries(dict[str, bool]):
+    """Whether a file belongs to arraygrad, to Python or to an installed package, by its name."""
+
+    def __missing__(self, filename: str) -> bool:
+        import sysconfig
+
+        package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        folders = [package, *(sysconfig.get_paths()[n] for n in ("stdlib", "purelib", "platlib"))]
+        found = filename.startswith(("<recording of ", "<frozen ", *(f + os.sep for f in folders)))
+        self[filename] = found
+        return found
+
+
+is_library_file = _Libraries().__getitem__
+
+
+def user_frame(depth: int) -> Any:
+    """The innermost frame of the user's code, `depth` calls up or more; None if not known."""
+    frame = None if _getframe is None else _getframe(depth + 1)
+    while frame is not None and is_library_file(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
+_getframe = None if PORTABLE else getattr(sys, "_getframe", None)

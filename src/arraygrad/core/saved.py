@@ -182,4 +182,5 @@ def user_frames() -> list[Any]:
     """The frames on the stack outside of arraygrad, as `traceback` has them, innermost last."""
     import traceback
 
-    return [f for f in traceback.extract_stack() if not f.filename.startswith(_PACKAGE)]
+    ours = (_PACKAGE, "<recording of ")  # the text of `arrays.recording`
+    return [f for f in traceback.extract_stack() if not f.filename.startswith(ours)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextvars
 import functools
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from typing import Any
 
@@ -184,13 +184,17 @@ class Sweep(CallsUsers):
         if errors:
             raise errors[0]
 
+    def newest_first(self) -> Iterator[Node]:
+        """The nodes to run. `show.profiling` replaces it, to see how long each node takes."""
+        return reversed(self.order)
+
     def _run(self) -> None:
         table, owned, needed, results = self.table, self.owned, self.needed, self.results
         everything, known, last_write = self.everything, self.live.known, LAST_WRITE
         inner = {node for node in results if node.pullback is not None}
         careful = self.create_graph or self.anomaly is not None
         last, conjugate = None, False
-        for node in reversed(self.order):
+        for node in self.newest_first():
             g = table.pop(node, None)
             if g is None:
                 continue

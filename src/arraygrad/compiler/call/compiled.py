@@ -151,6 +151,12 @@ class Compiled(Generic[P, R]):
         program, arrays = self._program(args, kwargs)
         return report.explanation(program.executable, arrays, program.guards.compared())
 
+    def not_native(self) -> list[str]:
+        """The steps of the calls so far for which there is no native code, and why."""
+        programs = [p for same in list(self._programs.values()) for p in same]
+        executables = [e for p in programs if isinstance(p, _Program) for e in p.executables()]
+        return list(dict.fromkeys(line for e in executables for line in report.not_native(e)))
+
     def traffic(self, *args: Any, **kwargs: Any) -> report.Traffic:
         """What the ops of a call with these arguments read and write, and what its kernels do."""
         return report.traffic_of(self._program(args, kwargs)[0].executable)
@@ -323,6 +329,10 @@ class _Program:
         """What runs on plain arrays."""
         assert self._plain is not None
         return self._plain
+
+    def executables(self) -> list[Executable]:
+        """All programs that its calls, and their derivatives, have run so far."""
+        return [self.executable] if self._op is None else self._op.executables()
 
     def shortcut(self, leaves: Sequence[Any]) -> Shortcut:
         """The same program for calls with leaves like these."""

@@ -141,6 +141,11 @@ class Differentiable:
 
     # --- the op ---
 
+    def executables(self) -> list[Executable]:
+        """The programs that it has run so far, for its value and its derivatives."""
+        runners = [self.forward, *(r for r in self._made.values() if isinstance(r, Runner))]
+        return [runner.executable for runner in runners]
+
     def _declared(self) -> Any:
         count = len(self.inputs)
         names = tuple(f"x{i}" for i in range(count))

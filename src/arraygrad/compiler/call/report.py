@@ -84,6 +84,15 @@ def explanation(executable: Executable, arrays: Sequence[Any], compared: Sequenc
     return "\n".join(lines)
 
 
+def not_native(executable: Executable) -> list[str]:
+    """The steps that NumPy computes, and why."""
+    return [
+        "; ".join([_described(step), *_reasons(executable, number)])
+        for number, step in enumerate(executable.steps)
+        if isinstance(step, ByNumpy) and not isinstance(step, OneOfSeveral)
+    ]
+
+
 def _reasons(executable: Executable, number: int) -> list[str]:
     """Why a step is one of its own."""
     step = executable.steps[number]

@@ -307,6 +307,11 @@ def _again(attributes: dict[str, Any]) -> Op:
     return function_of(Op(**attributes), None).op  # type: ignore[attr-defined, no-any-return]
 
 
+def known_ops() -> list[Op]:
+    """All ops that have been declared so far, users' ops among them."""
+    return [*_library.values(), *_others.values()]
+
+
 class Operator(TwoArrays[[]], Protocol):
     """The function of an op on two arrays, with two more functions for Python's operators."""
 
