@@ -40,7 +40,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Tensor", "__array_api_version__", "__array_namespace_info__", "autograd", "backends",
-    "compat", "compile", "compute", "e", "enable_grad", "errors", "fft", "func",
+    "compat", "compile", "compute", "draw", "e", "enable_grad", "errors", "fft", "func",
     "get_num_threads", "grad", "inf", "inference_mode", "is_grad_enabled", "linalg", "load",
     "nan", "newaxis", "nn", "no_grad", "optim", "optimize", "persist", "pi", "profile", "random",
     "save", "scipy", "set_grad_enabled", "set_num_threads", "special", "testing", "tree",
@@ -67,12 +67,14 @@ if TYPE_CHECKING:
     from .compiler.call.compiled import compile
     from .interop.lazy import compute, persist
     from .saving import load, save
+    from .show.drawing import draw
     from .show.profiling import profile
 else:  # hidden from type checkers, which would otherwise accept every misspelt name
     _MODULES = "compat fft func linalg nn optim optimize random scipy special testing tree".split()
     _ELSEWHERE = {
         "compile": ".compiler.call.compiled",
         "compute": ".interop.lazy",
+        "draw": ".show.drawing",
         "load": ".saving",
         "persist": ".interop.lazy",
         "profile": ".show.profiling",

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import json
-import linecache
 import operator
 import os
 import threading
@@ -30,7 +29,7 @@ from ..core.nodes import Node, Output, next_number, public_edge
 from ..core.structures import taken_apart
 from ..ops.define.op import Op, known_ops
 from ..sweep.engine import Sweep
-from .tables import html_table, size_text, text_table, time_text
+from .tables import html_table, line_text, size_text, text_table, time_text
 
 __all__ = ["Usage", "profile"]
 
@@ -77,10 +76,7 @@ class _Site:
         """The file and the line, with its text."""
         if self.code is None:
             return "(not known)"
-        found = (n for a, b, n in self.code.co_lines() if a <= self.place < b and n is not None)
-        number = next(found, self.code.co_firstlineno)
-        text = linecache.getline(self.code.co_filename, number).strip()
-        return f"{os.path.basename(self.code.co_filename)}:{number}  {text}".rstrip()
+        return line_text(self.code, self.place)
 
 
 class _Thread(threading.local):

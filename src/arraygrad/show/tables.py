@@ -1,9 +1,12 @@
-"""Tables, times and sizes, as text for a terminal and as HTML for Jupyter."""
+"""Tables, lines of code, times and sizes, as text for a terminal and as HTML for Jupyter."""
 
 from __future__ import annotations
 
 import html
+import linecache
+import os
 from collections.abc import Sequence
+from typing import Any
 
 WIDEST = 60  # characters of the first column
 
@@ -31,6 +34,14 @@ def size_text(count: float) -> str:
             break
         count /= 1000
     return f"{count:.3g} {unit}" if count < 1000 else f"{count:.0f} {unit}"
+
+
+def line_text(code: Any, place: int) -> str:
+    """The file, number and text of the line of an instruction, given its place in a code object."""
+    found = (n for a, b, n in code.co_lines() if a <= place < b and n is not None)
+    number = next(found, code.co_firstlineno)
+    text = linecache.getline(code.co_filename, number).strip()
+    return f"{os.path.basename(code.co_filename)}:{number}  {text}".rstrip()
 
 
 def text_table(title: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -159,19 +159,23 @@ class Compiled(Generic[P, R]):
 
     def traffic(self, *args: Any, **kwargs: Any) -> report.Traffic:
         """What the ops of a call with these arguments read and write, and what its kernels do."""
-        return report.traffic_of(self._program(args, kwargs)[0].executable)
+        return report.traffic_of(self.executable(*args, **kwargs))
 
     def program(self, *args: Any, **kwargs: Any) -> str:
         """The program for these arguments: one line for each value."""
-        return report.program_text(self._program(args, kwargs)[0].executable)
+        return report.program_text(self.executable(*args, **kwargs))
 
     def llvm(self, *args: Any, **kwargs: Any) -> str:
         """The kernels for these arguments, as LLVM reads them."""
-        return report.llvm_text(self._program(args, kwargs)[0].executable)
+        return report.llvm_text(self.executable(*args, **kwargs))
 
     def assembly(self, *args: Any, **kwargs: Any) -> str:
         """The kernels for these arguments, as the processor reads them."""
-        return report.assembly_text(self._program(args, kwargs)[0].executable)
+        return report.assembly_text(self.executable(*args, **kwargs))
+
+    def executable(self, *args: Any, **kwargs: Any) -> Executable:
+        """What runs for these arguments: its steps, and the program that they were made from."""
+        return self._program(args, kwargs)[0].executable
 
     def _program(self, args: Any, kwargs: Any) -> tuple[_Program, list[Any]]:
         """The program for some arguments, all of which must be plain, and their arrays."""
