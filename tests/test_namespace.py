@@ -114,3 +114,4 @@ def test_dir_of_an_array_shows_the_public_names() -> None:
     for names in (dir(x), *seen):
         assert {"sum", "at", "__add__", "__dlpack__"} <= set(names)
         assert not [name for name in names if name[0] == "_" and not is_dunder(name)]
+        assert not {"apply", "caller", "kept", "level", "like", "operator", "over"} & set(names)

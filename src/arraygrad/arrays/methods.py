@@ -14,6 +14,7 @@ import numpy as np
 from .. import ops
 from ..backends import backend_of
 from ..core import upward
+from ..core.array import Array
 from ..ops.define.signatures import AnyArray, Operand
 from ..ops.shape import _permute_dims
 from .numbers import check_not_in_scipy
@@ -118,8 +119,10 @@ class ArrayMethods(NumPyMethods):
         )
 
     def __dir__(self) -> list[str]:
-        """The public names."""
-        return [n for n in object.__dir__(self) if n[0] != "_" or n[:2] == "__"]
+        """The public names, without those by which transforms and ops work on an array."""
+        hidden = {*vars(Array), "like", "operator"} - {"detach"}
+        names = object.__dir__(self)
+        return [n for n in names if n[:2] == "__" or (n[0] != "_" and n not in hidden)]
 
     # --- changed copies ---
 
