@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import math
+import sys
 import weakref
 from typing import Any
 
@@ -153,7 +154,16 @@ def test_callback_sees_the_structure_and_can_stop() -> None:
     assert seen[0].shape == (2,)
 
 
-def test_progress(capsys: Any) -> None:
+def test_progress_as_a_bar(capsys: Any) -> None:
+    found = ag.optimize.minimize(rosenbrock, np.array([-1.2, 1.0]), progress=True)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert f"minimize: {found.nit} iterations" in err
+    assert err.splitlines()[-1] == found.message
+
+
+def test_progress(capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)  # as without tqdm
     ag.optimize.minimize(rosenbrock, np.array([-1.2, 1.0]))
     assert capsys.readouterr() == ("", "")
     found = ag.optimize.minimize(rosenbrock, np.array([-1.2, 1.0]), progress=True)

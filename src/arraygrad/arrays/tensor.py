@@ -497,6 +497,10 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
     def __repr__(self) -> str:
         return _describe(self)
 
+    def _repr_html_(self) -> str:
+        """What Jupyter shows."""
+        return upward.tensor_html(self)  # type: ignore[no-any-return]
+
     def __format__(self, spec: str) -> str:
         if not spec:
             return str(self)

@@ -64,7 +64,8 @@ def minimize(
     callback : callable, optional
         Called as ``callback(x)`` after each iteration. If it returns True, the search stops.
     progress : bool
-        Whether to print the number and the value of each iteration to the standard error stream.
+        Whether to show the number and the value of each iteration: as a bar, if tqdm is installed;
+        else by lines on the standard error stream.
 
     Returns
     -------
@@ -121,7 +122,7 @@ def _of_vectors(rule: Any, space: Space) -> Any:
 
 
 class _Watch:
-    """Runs after each iteration: calls the user's callback, and prints a line of progress."""
+    """Runs after each iteration: calls the user's callback, and shows progress."""
 
     def __init__(self, space: Space, callback: AnyFunction | None, progress: bool) -> None:
         self.space = space
@@ -130,6 +131,7 @@ class _Watch:
         self.count = 0
         self.value: Any = math.nan
         self.shown = -math.inf
+        self.bar: Any = _bar() if progress else None
 
     def noting(self, function: AnyFunction) -> AnyFunction:
         """A function whose last value is known here."""
@@ -149,9 +151,24 @@ class _Watch:
 
     def show(self, value: Any) -> None:
         self.shown = time.monotonic()
-        sys.stderr.write(f"iteration {self.count:5d}  value {float(value):.10g}\n")
+        if self.bar is None:
+            sys.stderr.write(f"iteration {self.count:5d}  value {float(value):.10g}\n")
+        else:
+            self.bar.set_postfix_str(f"value {float(value):.10g}", refresh=False)
+            self.bar.update(self.count - self.bar.n)
 
     def finish(self, result: Any) -> None:
         if self.progress:
             self.show(plain(result.fun))
+            if self.bar is not None:
+                self.bar.close()
             sys.stderr.write(f"{result.message}\n")
+
+
+def _bar() -> Any:
+    """A bar of tqdm; None if tqdm is not installed."""
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    return tqdm(desc="minimize", unit=" iterations")

@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..backends import backend_of
 from ..compiler.call.report import traffic_of
 from ..compiler.run.executable import Executable
 from ..compiler.trace.program import Call, Result, needed
-from ..core.array import plain
 from ..core.nodes import Leaf, Node, public_edge
+from .tables import range_text
 
 LONGEST = 256  # nodes in the body of a loop that is found
 
@@ -93,8 +92,8 @@ def boxes_of_graph(
                 sum(getattr(value, "nbytes", 0) for value in saved),
                 line,
                 group,
-                _range(kept.get(node)),
-                _range(gradients.get(node)),
+                range_text(kept[node]) if node in kept else "",
+                range_text(gradients[node]) if gradients.get(node) is not None else "",
             )
         )
     return boxes
@@ -114,17 +113,6 @@ def _kept_values(nodes: Sequence[Node]) -> dict[Node, Any]:
                 if source is not None and hasattr(value, "dtype"):
                     found[node if source == -1 else edges.get(source, node)] = value
     return found
-
-
-def _range(array: Any) -> str:
-    """The value of a number, or the smallest and the largest value of an array."""
-    if array is None:
-        return ""
-    values = backend_of(plain(array)).to_numpy(plain(array))
-    if values.size == 0 or values.dtype.kind not in "biuf":
-        return ""
-    low, high = values.min(), values.max()
-    return f"{low:.4g}" if low == high else f"{low:.4g} … {high:.4g}"
 
 
 def boxes_of_program(executable: Executable) -> list[Box]:

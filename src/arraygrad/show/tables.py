@@ -8,6 +8,11 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from numpy import ndarray
+
+from ..backends import backend_of
+from ..core.array import plain
+
 WIDEST = 60  # characters of the first column
 
 
@@ -67,3 +72,29 @@ def html_table(title: str, names: Sequence[str], rows: Sequence[Sequence[str]]) 
 
     body = "".join(line(row, "td") for row in rows)
     return f"<table><caption>{html.escape(title)}</caption>{line(names, 'th')}{body}</table>"
+
+
+def tensor_html(tensor: Any) -> str:
+    """A tensor for Jupyter: its values, its shape and size, and how large its gradient is.
+
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([1.0, 2.0], requires_grad=True)
+    >>> (x * x).sum().backward()
+    >>> print(tensor_html(x))
+    <pre>tensor([1., 2.], requires_grad=True)</pre>
+    <small>(2,) float64, 16 bytes; gradient 2 … 4</small>
+    """
+    about = f"{tuple(tensor.shape)} {tensor.dtype}, {size_text(tensor.nbytes)}"
+    gradient = tensor.grad if tensor.is_leaf else None
+    if gradient is not None and type(gradient.array) is ndarray:  # nothing is computed to show it
+        about += f"; gradient {range_text(gradient)}"
+    return f"<pre>{html.escape(repr(tensor))}</pre>\n<small>{html.escape(about)}</small>"
+
+
+def range_text(array: Any) -> str:
+    """The value of a number, or the smallest and the largest value of an array; "" if not real."""
+    values = backend_of(plain(array)).to_numpy(plain(array))
+    if values.size == 0 or values.dtype.kind not in "biuf":
+        return ""
+    low, high = values.min(), values.max()
+    return f"{low:.4g}" if low == high else f"{low:.4g} … {high:.4g}"
