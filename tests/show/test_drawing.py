@@ -126,6 +126,7 @@ def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_picture_and_page(tmp_path: Path) -> None:
+    pytest.importorskip("pygraphviz")
     drawing = ag.draw(loss, *ARGS)
     assert drawing._repr_svg_() == drawing.svg()
     assert drawing._repr_markdown_() is None

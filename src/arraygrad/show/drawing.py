@@ -208,7 +208,8 @@ class Drawing:
         """A web page without links to other files: zoom, move, search, and a click for details."""
         boxes = [_details(box) for box in self.boxes]
         details = json.dumps(boxes).replace("<", "\\u003c")  # it cannot end the script
-        return PAGE.replace("{details}", details).replace("{svg}", self.svg())
+        parts = {"{details}": details, "{svg}": self.svg()}
+        return re.sub("{(details|svg)}", lambda found: parts[found[0]], PAGE)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a file: a web page, or a picture, or text, by the end of its name.
