@@ -77,7 +77,8 @@ def test_readme_has_one_command_to_try_and_one_to_test() -> None:
 # --- docstrings ----------------------------------------------------------------------------------
 
 MODULES = (
-    "arraygrad", "arraygrad.fft", "arraygrad.linalg", "arraygrad.optimize", "arraygrad.special",
+    "arraygrad", "arraygrad.fft", "arraygrad.linalg", "arraygrad.nn",
+    "arraygrad.optimize", "arraygrad.special",
 )  # fmt: skip
 
 

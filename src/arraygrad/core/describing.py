@@ -33,9 +33,9 @@ def describe(
     functions : iterable
         Whatever is no function among them stays as it is.
     parameters : mapping
-        The types and meanings of parameters, as in ``"int | The axis."``. The keys are names, or
-        names with their annotations for a meaning of its own: ``"axis: int"``. What a docstring
-        says about a parameter comes first.
+        The types and meanings of parameters, as in ``"int | The axis."``. The keys are names. For
+        a meaning of its own, they are names with the function, ``"take.axis"``, or with the
+        annotation, ``"axis: int"``. What a docstring says about a parameter comes first.
     returns : mapping
         The types and meanings of results, by the annotation of the result; others stand as they
         are.
@@ -55,7 +55,8 @@ def _described(
 ) -> str:
     # Not by `inspect`, which would take a tenth of the time of `import arraygrad`.
     text = function.__doc__ or ""
-    head, *rest = _SECTION.split(text.replace("\n    ", "\n") if text.endswith("    ") else text)
+    indent = text[len(text.rstrip(" ")) :]
+    head, *rest = _SECTION.split(text.replace(f"\n{indent}", "\n"))
     head, prompt, example = head.partition(">>>")
     sections = dict(zip(rest[::2], rest[1::2], strict=True))
     example = sections.pop("Examples", prompt + example) or examples.get(function.__name__, "")
@@ -85,7 +86,8 @@ def _parameters(function: Any, written: str, table: Mapping[str, str]) -> str:
     found = []
     for name, given in _names(function):
         kind = function.__annotations__.get(name.lstrip("*"))
-        meaning = table.get(f"{name}: {kind}") or table.get(name, "")
+        own = table.get(f"{function.__name__}.{name}") or table.get(f"{name}: {kind}")
+        meaning = own or table.get(name, "")
         found.append(entries.get(name) or _entry(name, meaning, given))
     return "".join(dict.fromkeys(found))
 
