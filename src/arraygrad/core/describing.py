@@ -37,8 +37,8 @@ def describe(
         a meaning of its own, they are names with the function, ``"take.axis"``, or with the
         annotation, ``"axis: int"``. What a docstring says about a parameter comes first.
     returns : mapping
-        The types and meanings of results, by the annotation of the result; others stand as they
-        are.
+        The types and meanings of results, by the name of the function or the annotation of the
+        result. Other annotations stand as they are.
     examples : mapping
         Doctests, by the name of the function, for docstrings that have none.
     """
@@ -64,12 +64,10 @@ def _described(
     while hasattr(inner, "__wrapped__"):
         inner = inner.__wrapped__
     kind = inner.__annotations__.get("return", "Any")
-    result = (
-        "" if "Yields" in sections else _entry("", returns.get(kind, kind.removesuffix("[Any]")))
-    )
+    result = returns.get(function.__name__) or returns.get(kind, kind.removesuffix("[Any]"))
     whole = {
         "Parameters": _parameters(inner, sections.pop("Parameters", ""), parameters),
-        "Returns": sections.pop("Returns", result),
+        "Returns": sections.pop("Returns", _entry("", result)),
         **sections,
         "Examples": example if _IMPORT in example or not example else f"{_IMPORT}\n{example}",
     }

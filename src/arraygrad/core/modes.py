@@ -460,5 +460,9 @@ def is_grad_enabled() -> bool:
 
 
 def is_inference_mode_enabled() -> bool:
-    """Whether `inference_mode` is in force here."""
+    """Whether `inference_mode` is in force here.
+
+    >>> ag.autograd.is_inference_mode_enabled()
+    False
+    """
     return _modes.get().inference
