@@ -76,12 +76,11 @@ def test_readme_has_one_command_to_try_and_one_to_test() -> None:
 
 # --- docstrings ----------------------------------------------------------------------------------
 
-MODULES = (
-    "arraygrad", "arraygrad.autograd", "arraygrad.autograd.forward_ad", "arraygrad.autograd.graph",
-    "arraygrad.backends", "arraygrad.fft", "arraygrad.func", "arraygrad.linalg",
-    "arraygrad.nn", "arraygrad.nn.init", "arraygrad.optim", "arraygrad.optimize", "arraygrad.random",
-    "arraygrad.special", "arraygrad.testing", "arraygrad.tree",
-)  # fmt: skip
+MODULES = ["arraygrad"] + [
+    f"arraygrad.{name}"
+    for name in "autograd autograd.forward_ad autograd.graph backends fft func linalg nn nn.init "
+    "optim optimize random special testing tree".split()
+]
 
 
 def public(module: str) -> dict[str, Any]:
