@@ -7,15 +7,12 @@ written once, in a table of the module.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import FunctionType
 from typing import Any
 
-_SECTION = re.compile(r"^([A-Z]\w+(?: \w+)*)\n-{3,}\n", re.MULTILINE)
-_ENTRY = re.compile(r"^(?=\S)", re.MULTILINE)
-_IMPORT = ">>> import arraygrad as ag"
+_AG = "arraygrad as ag"
 
 ARRAY = "array | A tensor if an argument is a tensor; otherwise an array of the arguments' library."
 
@@ -53,12 +50,11 @@ def _described(
     returns: Mapping[str, str],
     examples: Mapping[str, str],
 ) -> str:
-    # Not by `inspect`, which would take a tenth of the time of `import arraygrad`.
+    # Neither by `inspect` nor by regular expressions: `import arraygrad` must not take long.
     text = function.__doc__ or ""
     indent = text[len(text.rstrip(" ")) :]
-    head, *rest = _SECTION.split(text.replace(f"\n{indent}", "\n"))
+    head, sections = _sections(text.replace(f"\n{indent}", "\n") if indent else text)
     head, prompt, example = head.partition(">>>")
-    sections = dict(zip(rest[::2], rest[1::2], strict=True))
     example = sections.pop("Examples", prompt + example) or examples.get(function.__name__, "")
     inner: Any = function
     while hasattr(inner, "__wrapped__"):
@@ -67,20 +63,34 @@ def _described(
     result = returns.get(function.__name__) or returns.get(kind, kind.removesuffix("[Any]"))
     whole = {
         "Parameters": _parameters(inner, sections.pop("Parameters", ""), parameters),
-        "Returns": sections.pop("Returns", _entry("", result)),
+        "Returns": sections.pop("Returns", "") or _entry("", result),
         **sections,
-        "Examples": example if _IMPORT in example or not example else f"{_IMPORT}\n{example}",
+        "Examples": f">>> import {_AG}\n{example}" if example and _AG not in example else example,
     }
     texts = [f"{t}\n{'-' * len(t)}\n{text.strip()}\n" for t, text in whole.items() if text]
     return "\n".join((head.strip() + "\n", *texts))
 
 
+def _sections(text: str) -> tuple[str, dict[str, str]]:
+    """What comes before the first section, and the sections by their titles."""
+    *parts, last = text.split("\n---")  # a part ends with the title of the next
+    if not parts:
+        return text, {}
+    bodies, titles = zip(*[part.rsplit("\n", 1) for part in parts], strict=True)
+    # A part begins with the rest of the line below its title.
+    found = [body.lstrip("-") for body in (*bodies[1:], last)]
+    return bodies[0], dict(zip(titles, found, strict=True))
+
+
 def _parameters(function: Any, written: str, table: Mapping[str, str]) -> str:
     """The section on parameters: what is written about them, and the table for the others."""
-    entries = {}
-    for entry in _ENTRY.split(written)[1:]:
-        for name in entry.partition("\n")[0].partition(" : ")[0].split(", "):
-            entries[name] = entry
+    entries: dict[str, str] = {}
+    names: list[str] = []
+    for line in written.splitlines(keepends=True):
+        if not line.startswith((" ", "\n")):  # a new entry, perhaps of several parameters
+            names = line.rstrip().partition(" : ")[0].split(", ")
+        for name in names:
+            entries[name] = entries.get(name, "") + line
     found = []
     for name, given in _names(function):
         kind = function.__annotations__.get(name.lstrip("*"))
