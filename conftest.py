@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Generator
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,12 @@ def pytest_collect_file(file_path: Path) -> Generator[None, list[Any], list[Any]
     if (Path(__file__).parent / "src") in file_path.parents:
         return found
     return [item for item in found if not isinstance(item, DoctestModule)]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _names_of_examples(doctest_namespace: dict[str, Any]) -> None:
+    """Docstrings may show an example without importing what everybody imports."""
+    doctest_namespace.update(ag=import_module("arraygrad"), np=import_module("numpy"))
 
 
 def pytest_sessionstart() -> None:

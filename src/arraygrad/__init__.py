@@ -24,6 +24,7 @@ from .interop.info import __array_namespace_info__
 from .ops.arrangement import *
 from .ops.beyond import *
 from .ops.contractions import *
+from .ops.docs import describe as _describe
 from .ops.elementwise import *
 from .ops.indexing import *
 from .ops.numerics import *
@@ -48,6 +49,8 @@ __all__ = [
     *dtypes.__all__,
     *ops.__all__,
 ]  # fmt: skip
+
+_describe(map(globals().get, __all__), "ag")
 
 if TYPE_CHECKING:
     from . import (

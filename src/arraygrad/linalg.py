@@ -13,6 +13,7 @@ tensor([[ 0.6, -0.2],
 from .ops import decompositions, least_squares, linalg, matrices, norms, spectra
 from .ops.contractions import matmul, tensordot, vecdot
 from .ops.decompositions import *
+from .ops.docs import describe as _describe
 from .ops.least_squares import *
 from .ops.linalg import *
 from .ops.matrices import *
@@ -32,6 +33,8 @@ __all__ = [
     *norms.__all__,
     *spectra.__all__,
 ]
+
+_describe(map(globals().get, __all__), "ag.linalg")
 
 
 def __dir__() -> list[str]:

@@ -30,6 +30,7 @@ import numpy as np
 from . import ops
 from .backends import backend_of
 from .core.array import plain
+from .core.describing import describe as _describe
 from .linalg import cholesky
 from .ops.define import Opaque, constant, declare
 from .special import gammainc, gammaln
@@ -54,10 +55,8 @@ Shape = int | Sequence[int] | None
 def key(seed: int | Sequence[int]) -> Any:
     """The key of a seed: an array of two unsigned integers.
 
-    Parameters
-    ----------
-    seed : int or sequence of int
-        Numbers that are not negative. Other seeds give independent keys.
+    >>> ag.random.key(0).shape
+    (2,)
     """
     return np.random.SeedSequence(seed).generate_state(2, np.uint64)
 
@@ -108,17 +107,17 @@ _held = constant("held", "x", compute=lambda xp, x: x + 0)
 def split(key: Any, num: int = 2) -> Any:
     """New keys from a key, which must not be used for anything else then.
 
-    Parameters
-    ----------
-    key : array
-        The key.
-    num : int
-        The number of new keys.
-
     Returns
     -------
     array
         The keys, along the first axis.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> first, second = ag.random.split(ag.random.key(0))
+    >>> first.shape
+    (2,)
     """
     return _draw(key, law="bits", shape=(num, 2), dtype=np.uint64)
 
@@ -126,12 +125,8 @@ def split(key: Any, num: int = 2) -> Any:
 def fold_in(key: Any, number: int) -> Any:
     """A new key from a key and a number, such as that of a step or of a thread.
 
-    Parameters
-    ----------
-    key : array
-        The key.
-    number : int
-        A number that is not negative and below 2⁶⁴.
+    >>> ag.random.fold_in(ag.random.key(0), 7).shape
+    (2,)
     """
     first = _draw(key, law="bits", shape=(2,), dtype=np.uint64)
     mixed = ops.bitwise_xor(first, np.asarray([0, number], np.uint64))
@@ -150,6 +145,13 @@ class Stream:
     ----------
     seed, count : int
         The state: the same seed and count give the same keys from there on.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> stream = ag.random.Stream(0)
+    >>> bool((stream.key() == stream.key()).all())
+    False
     """
 
     def __init__(self, seed: int | None = None) -> None:
@@ -206,16 +208,9 @@ def uniform(
 ) -> Any:
     """Numbers from `low` up to, and without, `high`.
 
-    Parameters
-    ----------
-    key : array
-        The key.
-    shape : int or tuple of int, optional
-        By default, the shape of the parameters.
-    low, high : float or array
-        The bounds.
-    dtype : dtype, optional
-        By default that of the parameters if they are arrays, else float64.
+    >>> u = ag.random.uniform(ag.random.key(0), 1000)
+    >>> bool(u.min() >= 0), bool(u.max() < 1)
+    (True, True)
     """
     u = _standard("random", key, _shape(shape, low, high), dtype, low, high)
     return u * (high - low) + low
@@ -226,23 +221,21 @@ def normal(
 ) -> Any:
     """Numbers of the normal distribution; complex ones have independent parts.
 
-    Parameters
-    ----------
-    key : array
-        The key.
-    shape : int or tuple of int, optional
-        By default, the shape of the parameters.
-    loc, scale : float or array
-        The mean and the standard deviation.
-    dtype : dtype, optional
-        By default that of the parameters if they are arrays, else float64.
+    >>> scale = ag.tensor(2.0, requires_grad=True)
+    >>> x = ag.random.normal(ag.random.key(0), 1000, scale=scale)
+    >>> bool(ag.grad(ag.mean(x**2), scale) > 3)  # about 2 * scale
+    True
     """
     z = _standard("standard_normal", key, _shape(shape, loc, scale), dtype, loc, scale)
     return z * scale + loc
 
 
 def exponential(key: Any, shape: Shape = None, scale: Any = 1.0, *, dtype: Any = None) -> Any:
-    """Numbers of the exponential distribution, with mean `scale`. See `normal`."""
+    """Numbers of the exponential distribution, with mean `scale`.
+
+    >>> bool(ag.random.exponential(ag.random.key(0), 1000).min() >= 0)
+    True
+    """
     u = _standard("random", key, _shape(shape, scale), dtype, scale)
     return -ops.log1p(-u) * scale
 
@@ -257,7 +250,11 @@ def _of_uniform(name: str, quantile: Any) -> Any:
         return quantile(ops.clip(u, float(smallest), None)) * scale + loc
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""Numbers of the {name} distribution. See `normal` for the parameters."""
+    function.__doc__ = f"""Numbers of the {name} distribution.
+
+    >>> ag.random.{name}(ag.random.key(0), 3).shape
+    (3,)
+    """
     return function
 
 
@@ -272,16 +269,8 @@ laplace = _of_uniform(
 def integers(key: Any, low: int, high: int, shape: Shape = (), *, dtype: Any = np.int64) -> Any:
     """Integers from `low` up to, and without, `high`.
 
-    Parameters
-    ----------
-    key : array
-        The key.
-    low, high : int
-        The bounds.
-    shape : int or tuple of int
-        The shape.
-    dtype : dtype
-        The dtype.
+    >>> sorted(set(ag.random.integers(ag.random.key(0), 0, 3, 100).tolist()))
+    [0, 1, 2]
     """
     if not high > low:
         raise ValueError(f"high must be greater than low, but they are {high} and {low}")
@@ -291,14 +280,8 @@ def integers(key: Any, low: int, high: int, shape: Shape = (), *, dtype: Any = n
 def bernoulli(key: Any, p: Any = 0.5, shape: Shape = None) -> Any:
     """True with probability `p`.
 
-    Parameters
-    ----------
-    key : array
-        The key.
-    p : float or array
-        Probabilities.
-    shape : int or tuple of int, optional
-        By default, the shape of `p`.
+    >>> ag.random.bernoulli(ag.random.key(0), 1.0, 3)
+    array([ True,  True,  True])
     """
     return _standard("random", key, _shape(shape, p), None, p) < p
 
@@ -306,16 +289,8 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Shape = None) -> Any:
 def categorical(key: Any, logits: Any, axis: int = -1, shape: Shape = None) -> Any:
     """Indices, with probabilities in proportion to the exponentials of `logits` along an axis.
 
-    Parameters
-    ----------
-    key : array
-        The key.
-    logits : array
-        Logarithms of probabilities, up to a constant.
-    axis : int
-        The axis of the choices.
-    shape : int or tuple of int, optional
-        Axes in front of the other axes of `logits`: how many draws.
+    >>> ag.random.categorical(ag.random.key(0), np.array([-100.0, 0.0]), shape=3)
+    array([1, 1, 1])
     """
     front = _shape(shape) if shape is not None else ()
     axis = axis % logits.ndim - logits.ndim
@@ -325,14 +300,8 @@ def categorical(key: Any, logits: Any, axis: int = -1, shape: Shape = None) -> A
 def permutation(key: Any, x: Any, axis: int = 0) -> Any:
     """The numbers below `x` in random order, or an array with the items along an axis so ordered.
 
-    Parameters
-    ----------
-    key : array
-        The key.
-    x : int or array
-        The number, or the array.
-    axis : int
-        The axis.
+    >>> sorted(ag.random.permutation(ag.random.key(0), 4).tolist())
+    [0, 1, 2, 3]
     """
     count = x if isinstance(x, int) else x.shape[axis]
     order = ops.argsort(_draw(key, law="random", shape=(count,), dtype=np.float64))
@@ -342,14 +311,8 @@ def permutation(key: Any, x: Any, axis: int = 0) -> Any:
 def poisson(key: Any, rate: Any, shape: Shape = None) -> Any:
     """Integers of the Poisson distribution.
 
-    Parameters
-    ----------
-    key : array
-        The key.
-    rate : float or array
-        The mean.
-    shape : int or tuple of int, optional
-        By default, the shape of `rate`.
+    >>> bool(ag.random.poisson(ag.random.key(0), 4.0, 1000).min() >= 0)
+    True
     """
     full = _shape(shape, rate)
     rate = ops.broadcast_to(rate if hasattr(rate, "dtype") else np.asarray(rate), full)
@@ -359,16 +322,10 @@ def poisson(key: Any, rate: Any, shape: Shape = None) -> Any:
 def gamma(key: Any, a: Any, shape: Shape = None, scale: Any = 1.0) -> Any:
     """Numbers of the gamma distribution. They have derivatives by `a`, too.
 
-    Parameters
-    ----------
-    key : array
-        The key.
-    a : float or array
-        The shape parameter.
-    shape : int or tuple of int, optional
-        By default, the shape of the parameters.
-    scale : float or array
-        The scale.
+    >>> a = ag.tensor(3.0, requires_grad=True)
+    >>> x = ag.random.gamma(ag.random.key(0), a, 1000)
+    >>> bool(abs(ag.grad(ag.mean(x), a) - 1) < 0.1)  # the mean is a
+    True
     """
     full = _shape(shape, a, scale)
     a = ops.broadcast_to(a if hasattr(a, "dtype") else np.asarray(a, np.float64), full)
@@ -382,14 +339,8 @@ def gamma(key: Any, a: Any, shape: Shape = None, scale: Any = 1.0) -> Any:
 def beta(key: Any, a: Any, b: Any, shape: Shape = None) -> Any:
     """Numbers of the beta distribution, from two of the gamma distribution.
 
-    Parameters
-    ----------
-    key : array
-        The key.
-    a, b : float or array
-        The shape parameters.
-    shape : int or tuple of int, optional
-        By default, the shape of the parameters.
+    >>> bool(ag.random.beta(ag.random.key(0), 2.0, 3.0, 1000).max() <= 1)
+    True
     """
     first, second = split(key)
     full = _shape(shape, a, b)
@@ -400,14 +351,8 @@ def beta(key: Any, a: Any, b: Any, shape: Shape = None) -> Any:
 def dirichlet(key: Any, alpha: Any, shape: Shape = None) -> Any:
     """Vectors of the Dirichlet distribution: positive numbers whose sum is one.
 
-    Parameters
-    ----------
-    key : array
-        The key.
-    alpha : array
-        The parameters, along the last axis.
-    shape : int or tuple of int, optional
-        Axes in front of those of `alpha`: how many draws.
+    >>> ag.random.dirichlet(ag.random.key(0), np.ones(3)).sum().round(6)
+    np.float64(1.0)
     """
     front = _shape(shape) if shape is not None else ()
     x = gamma(key, alpha, (*front, *alpha.shape))
@@ -417,17 +362,44 @@ def dirichlet(key: Any, alpha: Any, shape: Shape = None) -> Any:
 def multivariate_normal(key: Any, mean: Any, cov: Any, shape: Shape = None) -> Any:
     """Vectors of the normal distribution, with derivatives by the mean and the covariance.
 
-    Parameters
-    ----------
-    key : array
-        The key.
-    mean : array
-        The mean vector.
-    cov : array
-        The covariance matrix, which must be positive definite.
-    shape : int or tuple of int, optional
-        Axes in front of those of `mean`: how many draws.
+    >>> ag.random.multivariate_normal(ag.random.key(0), np.zeros(2), np.eye(2), 5).shape
+    (5, 2)
     """
     front = _shape(shape) if shape is not None else ()
     z = _standard("standard_normal", key, (*front, *mean.shape), None, mean, cov)
     return mean + ops.matmul(cholesky(cov), z[..., None])[..., 0]
+
+
+_FRONT = "int or tuple of int | Axes in front of those of the parameters: how many draws."
+_describe(
+    [globals()[name] for name in __all__],
+    {
+        "a": "float or array | The first shape parameter.",
+        "alpha": "array | The parameters, along the last axis.",
+        "axis": "int | The axis of the items.",
+        "b": "float or array | The second shape parameter.",
+        "categorical.shape": _FRONT,
+        "cov": "array | The covariance matrix, which must be positive definite.",
+        "dirichlet.shape": _FRONT,
+        "dtype": "dtype | By default that of the parameters if they are arrays, else float64.",
+        "high": "float or array | The upper bound, which is never drawn.",
+        "integers.dtype": "dtype | The dtype.",
+        "integers.shape": "int or tuple of int | The shape.",
+        "key": "array | The key, from `key` or `split`. The same key gives the same numbers.",
+        "loc": "float or array | The mean, or the middle.",
+        "logits": "array | Logarithms of probabilities, up to a constant.",
+        "low": "float or array | The lower bound.",
+        "mean": "array | The mean vector.",
+        "multivariate_normal.shape": _FRONT,
+        "num": "int | The number of new keys.",
+        "number": "int | A number that is not negative and below 2⁶⁴.",
+        "p": "float or array | Probabilities.",
+        "rate": "float or array | The mean.",
+        "scale": "float or array | The standard deviation, or the scale.",
+        "seed": "int or sequence of int | Where the numbers start; not negative.",
+        "shape": "int or tuple of int | By default, the shape of the parameters.",
+        "x": "int or array | The number of items, or the array.",
+    },
+    {"Any": "array | The numbers; with tensors as parameters, a tensor that depends on them."},
+    {},
+)

@@ -34,6 +34,10 @@ def save(structure: Any, file: str | os.PathLike[str]) -> None:
     file : path
         The name ends in ``.npz``, or in ``.safetensors``, which needs the package safetensors.
 
+    Returns
+    -------
+    None
+
     Examples
     --------
     >>> import os, tempfile
@@ -73,6 +77,15 @@ def load(file: str | os.PathLike[str]) -> Any:
     ------
     ValueError
         If the file is damaged, cut off or forged.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import arraygrad as ag
+    >>> path = os.path.join(tempfile.mkdtemp(), "weights.npz")
+    >>> ag.save({"w": ag.ones(2)}, path)
+    >>> ag.load(path)
+    {'w': tensor([1., 1.])}
     """
     _, read = _format(file)
     try:

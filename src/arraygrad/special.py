@@ -3,6 +3,7 @@
 This module only collects the names; the ops are in `ops.special`.
 """
 
+from .ops.docs import describe as _describe
 from .ops.special import bessel as _bessel
 from .ops.special import entropies as _entropies
 from .ops.special import gamma as _gamma
@@ -33,6 +34,8 @@ __all__ = [
     *_softmax.__all__,
     *_zeta.__all__,
 ]
+
+_describe(map(globals().get, __all__), "ag.special")
 
 
 def __dir__() -> list[str]:

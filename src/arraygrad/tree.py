@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import ops
+from .core.describing import describe as _describe
 from .core.structures import register
 from .func.trees import as_array, flatten, flatten_like
 
@@ -93,3 +94,16 @@ def ravel(tree: Any, /) -> tuple[Any, Callable[[Any], Any]]:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+_describe(
+    (flatten, leaves, map, ravel, register),
+    {"tree": "any structure | The structure."},
+    {
+        "Any": "structure | Like `tree`.",
+        "flatten": "tuple | The leaves in a list, and the function.",
+        "list[Any]": "list | The leaves.",
+        "ravel": "tuple | The vector, and the function.",
+    },
+    {},
+)

@@ -230,22 +230,39 @@ def _make(name: str, *args: Any, device: Any = None, **keywords: Any) -> Tensor:
 
 
 def zeros(shape: Shape, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """A tensor of zeros."""
+    """A tensor of zeros.
+
+    >>> ag.zeros(3)
+    tensor([0., 0., 0.])
+    """
     return _make("zeros", shape, dtype=dtype, device=device)
 
 
 def ones(shape: Shape, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """A tensor of ones."""
+    """A tensor of ones.
+
+    >>> ag.ones((2, 2))
+    tensor([[1., 1.],
+            [1., 1.]])
+    """
     return _make("ones", shape, dtype=dtype, device=device)
 
 
 def empty(shape: Shape, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """A tensor whose elements have arbitrary values: those that were in memory."""
+    """A tensor whose elements have arbitrary values: those that were in memory.
+
+    >>> ag.empty((2, 3)).shape
+    (2, 3)
+    """
     return _make("empty", shape, dtype=dtype, device=device)
 
 
 def full(shape: Shape, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """A tensor with the same value everywhere. If the value is a tensor, it gets a gradient."""
+    """A tensor with the same value everywhere. If the value is a tensor, it gets a gradient.
+
+    >>> ag.full(2, 7.0)
+    tensor([7., 7.])
+    """
     if isinstance(fill_value, Array):
         return asarray(_filled(fill_value, shape_tuple(shape), dtype), device=device)
     return _make("full", shape, fill_value, dtype=dtype, device=device)
@@ -254,7 +271,11 @@ def full(shape: Shape, fill_value: Any, *, dtype: Any = None, device: Any = None
 def arange(
     start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None
 ) -> Tensor:
-    """Evenly spaced values from `start` up to `stop`, without `stop` itself."""
+    """Evenly spaced values from `start` up to `stop`, without `stop` itself.
+
+    >>> ag.arange(3), ag.arange(1.0, 2.0, 0.5)
+    (tensor([0, 1, 2]), tensor([1. , 1.5]))
+    """
     if step == 0:
         raise ValueError("arange: step must not be zero")
     bounds = (0, start) if stop is None else (start, stop)
@@ -271,7 +292,11 @@ def linspace(
     device: Any = None,
     endpoint: bool = True,
 ) -> Tensor:
-    """`num` evenly spaced values over an interval. Its ends may be tensors."""
+    """`num` evenly spaced values over an interval. Its ends may be tensors.
+
+    >>> ag.linspace(0.0, 1.0, 5)
+    tensor([0.  , 0.25, 0.5 , 0.75, 1.  ])
+    """
     if isinstance(start, Array) or isinstance(stop, Array):
         places = np.linspace(0.0, 1.0, num, endpoint=endpoint)
         ndim = max(getattr(start, "ndim", 0), getattr(stop, "ndim", 0))
@@ -286,7 +311,12 @@ def linspace(
 def eye(
     n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None
 ) -> Tensor:
-    """Ones on a diagonal, zeros elsewhere."""
+    """Ones on a diagonal, zeros elsewhere.
+
+    >>> ag.eye(2)
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
     return _make("eye", n_rows, n_cols, k=k, dtype=dtype or np.float64, device=device)
 
 
@@ -344,20 +374,36 @@ def _filled(value: Any, shape: tuple[int, ...], dtype: Any) -> Tensor:
 
 
 def zeros_like(x: AnyArray, /, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """Zeros with the shape of `x`; by default also with its library, dtype and device."""
+    """Zeros with the shape of `x`; by default also with its library, dtype and device.
+
+    >>> ag.zeros_like(ag.tensor([3.0, 4.0]))
+    tensor([0., 0.])
+    """
     return _like(x, 0, dtype, device)
 
 
 def ones_like(x: AnyArray, /, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """Ones with the shape of `x`; by default also with its library, dtype and device."""
+    """Ones with the shape of `x`; by default also with its library, dtype and device.
+
+    >>> ag.ones_like(ag.tensor([3.0, 4.0]))
+    tensor([1., 1.])
+    """
     return _like(x, 1, dtype, device)
 
 
 def full_like(x: AnyArray, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """One value in the shape of `x`; by default also with its library, dtype and device."""
+    """One value in the shape of `x`; by default also with its library, dtype and device.
+
+    >>> ag.full_like(ag.ones(2), 7.0)
+    tensor([7., 7.])
+    """
     return _like(x, fill_value, dtype, device)
 
 
 def empty_like(x: AnyArray, /, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """A tensor with the shape of `x`, whose elements are to be written."""
+    """A tensor with the shape of `x`, whose elements are to be written.
+
+    >>> ag.empty_like(ag.ones((2, 3))).shape
+    (2, 3)
+    """
     return _like(x, 0, dtype, device)

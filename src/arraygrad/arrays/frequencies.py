@@ -13,7 +13,11 @@ __all__ = ["fftfreq", "rfftfreq"]
 
 
 def fftfreq(n: int, /, *, d: Any = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
-    """The frequencies of the elements of `fft`, for `n` samples at distance `d`."""
+    """The frequencies of the elements of `fft`, for `n` samples at distance `d`.
+
+    >>> ag.fft.fftfreq(4)
+    tensor([ 0.  ,  0.25, -0.5 , -0.25])
+    """
     n = length(n, "n")
     rising = arange(n, dtype=_real_dtype(dtype), device=device)
     made: Tensor = roll(rising - n // 2, -(n // 2)) / (n * d)
@@ -21,7 +25,11 @@ def fftfreq(n: int, /, *, d: Any = 1.0, dtype: Any = None, device: Any = None) -
 
 
 def rfftfreq(n: int, /, *, d: Any = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
-    """The frequencies of the elements of `rfft`, for `n` samples at distance `d`."""
+    """The frequencies of the elements of `rfft`, for `n` samples at distance `d`.
+
+    >>> ag.fft.rfftfreq(4)
+    tensor([0.  , 0.25, 0.5 ])
+    """
     n = length(n, "n")
     made: Tensor = arange(n // 2 + 1, dtype=_real_dtype(dtype), device=device) / (n * d)
     return made

@@ -57,6 +57,21 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
 
     A tensor that requires gradients is either a *leaf*, made by the user, or the result of an op,
     in which case `grad_fn` is the node that stands for that op.
+
+    Parameters
+    ----------
+    array : array
+        The values. Users call `arraygrad.tensor`, which checks and copies them.
+    node : Node, optional
+        The place in the graph.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([1.0, 2.0], requires_grad=True)
+    >>> (x * x).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
     """
 
     # Those from `_born` to `_made` are set on few, and read by `getattr`.

@@ -3,6 +3,7 @@
 Transforms of functions are in `func`.
 """
 
+from ..core.describing import describe as _describe
 from ..core.modes import (
     enable_grad,
     inference_mode,
@@ -41,6 +42,8 @@ __all__ = [
     "set_detect_anomaly",
     "set_grad_enabled",
 ]
+
+_describe([globals()[name] for name in __all__], {}, {"Rule": "callable | The method."}, {})
 
 
 def __dir__() -> list[str]:

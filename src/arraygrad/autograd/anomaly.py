@@ -13,6 +13,11 @@ class detect_anomaly(ModeContext):  # noqa: N801  (torch's name)
     and `backward`, and to the sweeps of transforms in `arraygrad.func`. It is slow: use it for
     debugging only.
 
+    Parameters
+    ----------
+    check_nan : bool, default True
+        Whether a NaN is an error.
+
     Examples
     --------
     >>> import arraygrad as ag
@@ -30,7 +35,22 @@ class detect_anomaly(ModeContext):  # noqa: N801  (torch's name)
 
 
 class set_detect_anomaly(ModeSetter):  # noqa: N801  (torch's name)
-    """Switch anomaly detection on or off: as a function, or as a context manager for a block."""
+    """Switch anomaly detection on or off: as a function, or as a context manager for a block.
+
+    Parameters
+    ----------
+    mode : bool
+        Whether it is on.
+    check_nan : bool, default True
+        Whether a NaN is an error.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> with ag.autograd.set_detect_anomaly(True, check_nan=False):
+    ...     ag.autograd.is_anomaly_enabled(), ag.autograd.is_anomaly_check_nan_enabled()
+    (True, False)
+    """
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         kind = ("nan" if check_nan else "trace") if mode else None
@@ -38,10 +58,18 @@ class set_detect_anomaly(ModeSetter):  # noqa: N801  (torch's name)
 
 
 def is_anomaly_enabled() -> bool:
-    """Whether anomaly detection is on."""
+    """Whether anomaly detection is on.
+
+    >>> ag.autograd.is_anomaly_enabled()
+    False
+    """
     return current_modes().anomaly is not None
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Whether anomaly detection is on, and a NaN is an error."""
+    """Whether anomaly detection is on, and a NaN is an error.
+
+    >>> ag.autograd.is_anomaly_check_nan_enabled()
+    False
+    """
     return current_modes().anomaly == "nan"

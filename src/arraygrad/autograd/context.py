@@ -61,7 +61,28 @@ def pullback_of(
 
 
 class FunctionCtx(Node):
-    """The `ctx` that `forward` and `backward` share. It is also the node of the call."""
+    """The `ctx` that `forward` and `backward` share. It is also the node of the call.
+
+    Parameters
+    ----------
+    function, edges, positions, arity
+        `Function.apply` makes a context; users do not.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> class Halved(ag.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x, by):
+    ...         ctx.by = by  # anything that `backward` needs
+    ...         return x / by
+    ...     @staticmethod
+    ...     def backward(ctx, g):
+    ...         return g / ctx.by, None
+    >>> x = ag.tensor(3.0, requires_grad=True)
+    >>> ag.grad(Halved.apply(x, 2), x)
+    tensor(0.5)
+    """
 
     __slots__ = ("__dict__",)
     # Most calls need few of these: they are set on the instance if they differ.

@@ -258,6 +258,14 @@ def backward(
     `backward` adds to `.grad` in place, or, under `create_graph`, replaces it by the sum. This
     happens after the whole sweep has succeeded: if a rule or hook raises, no `.grad` has changed.
     (Hooks that run after the accumulation cannot undo it.)
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([1.0, 2.0], requires_grad=True)
+    >>> ag.autograd.backward((x**2).sum())
+    >>> x.grad
+    tensor([2., 4.])
     """
     backward_from(tensors, grad_tensors, retain_graph, create_graph, inputs)
 

@@ -21,6 +21,7 @@ from .. import ops
 from ..arrays.dual import Dual, dual_type
 from ..arrays.tensor import Tensor, check_differentiable
 from ..core.array import Array
+from ..core.describing import describe as _describe
 from ..core.levels import new_level
 
 __all__ = [
@@ -90,7 +91,17 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
 
 class dual_level:  # noqa: N801  (torch's name)
-    """A context manager inside which dual arrays can be made. Levels nest."""
+    """A context manager inside which dual arrays can be made. Levels nest.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> from arraygrad.autograd import forward_ad
+    >>> with forward_ad.dual_level():
+    ...     x = forward_ad.make_dual(ag.tensor(2.0), ag.tensor(1.0))
+    ...     forward_ad.unpack_dual(x**3)
+    UnpackedDualTensor(primal=tensor(8.), tangent=tensor(12.))
+    """
 
     def __enter__(self) -> int:
         self._context = new_level()
@@ -167,3 +178,26 @@ def _carries(value: Any, number: int) -> bool:
 def _tangent(value: Any, number: int) -> Any:
     found = unpack_dual(value, level=number).tangent
     return ops.zeros_like(value) if found is None else found
+
+
+_describe(
+    (enter_dual_level, exit_dual_level, make_dual, unpack_dual),
+    {
+        "level": "int | The number of an open level; by default, the innermost.",
+        "tangent": "array | The direction, of the shape of `tensor`.",
+        "tensor": "array | The value.",
+    },
+    {"Any": "array | The dual array."},
+    dict.fromkeys(
+        ("enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"),
+        """
+>>> import arraygrad as ag
+>>> from arraygrad.autograd import forward_ad
+>>> level = forward_ad.enter_dual_level()
+>>> x = forward_ad.make_dual(ag.tensor(2.0), ag.tensor(1.0))
+>>> forward_ad.unpack_dual(x**3).tangent
+tensor(12.)
+>>> forward_ad.exit_dual_level(level=level)
+""",
+    ),
+)

@@ -59,6 +59,11 @@ class Function:
     - ``vmap(info, in_dims, *args)``, optional, returns ``(output, out_dims)``. By default,
       `forward` and `backward` run on batched arrays.
 
+    Parameters
+    ----------
+    *args, **kwargs
+        None: the class is not called, but subclassed.
+
     Attributes
     ----------
     clear_saved_tensors_on_access : bool
@@ -147,7 +152,29 @@ class Function:
 
 
 def once_differentiable(backward: Rule) -> Rule:
-    """Decorate a `backward` that cannot be differentiated: differentiating it raises."""
+    """Decorate a `backward` that cannot be differentiated: differentiating it raises.
+
+    Parameters
+    ----------
+    backward : callable
+        The method, below ``@staticmethod``.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> class Square(ag.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x * x
+    ...     @staticmethod
+    ...     @ag.autograd.once_differentiable
+    ...     def backward(ctx, g):
+    ...         return 2 * g * ctx.saved_tensors[0]
+    >>> x = ag.tensor(3.0, requires_grad=True)
+    >>> ag.grad(Square.apply(x), x)
+    tensor(6.)
+    """
 
     @functools.wraps(backward)
     def once(ctx: FunctionCtx, *grad_outputs: Any) -> Any:

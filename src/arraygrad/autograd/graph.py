@@ -12,6 +12,7 @@ from typing import Any, Literal, Self, overload
 from ..arrays.tensor import Tensor, tensor_type
 from ..arrays.writes.tensors import holder_of
 from ..backends import backend_of
+from ..core.describing import describe as _describe
 from ..core.modes import ModeContext, current_modes, no_grad
 from ..core.nodes import GradientEdge, Node, RemovableHandle, public_edge
 from ..core.versions import mark_written
@@ -64,6 +65,13 @@ class saved_tensors_hooks(ModeContext):  # noqa: N801  (torch's name)
     Inside, the graph stores the result of `pack_hook` instead of each saved tensor. When the
     gradient needs the tensor, `unpack_hook` gives it back.
 
+    Parameters
+    ----------
+    pack_hook : callable
+        From a tensor, anything.
+    unpack_hook : callable
+        From what `pack_hook` returned, the tensor.
+
     Examples
     --------
     >>> import arraygrad as ag
@@ -107,7 +115,19 @@ class saved_tensors_hooks(ModeContext):  # noqa: N801  (torch's name)
 class save_on_cpu(saved_tensors_hooks):  # noqa: N801  (torch's name)
     """Keep saved tensors in host memory, and bring them back to their device when needed.
 
-    `pin_memory` is accepted as in PyTorch; whether memory is pinned is up to the array library.
+    Parameters
+    ----------
+    pin_memory : bool, default False
+        Accepted as in PyTorch; whether memory is pinned is up to the array library.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([1.0, 2.0], requires_grad=True)
+    >>> with ag.autograd.graph.save_on_cpu():
+    ...     y = (x * x).sum()
+    >>> ag.grad(y, x)
+    tensor([2., 4.])
     """
 
     def __init__(self, pin_memory: bool = False) -> None:
@@ -128,6 +148,11 @@ class allow_mutation_on_saved_tensors(ModeContext):  # noqa: N801  (torch's name
     They may by default: a write keeps the values that it replaces, as long as a node needs them.
     With ``allow=False``, nothing is kept or restored, and a gradient that needs the old values
     raises, as in PyTorch.
+
+    Parameters
+    ----------
+    allow : bool, default True
+        Whether they may.
 
     Examples
     --------
@@ -150,13 +175,44 @@ def increment_version(tensors: Tensor | Iterable[Tensor]) -> None:
     """Say that tensors were written in a way that arraygrad could not see.
 
     A gradient that needs the old values then raises, instead of using the new values.
+
+    Parameters
+    ----------
+    tensors : Tensor, or iterable of them
+        Those that were written.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([1.0, 2.0], requires_grad=True)
+    >>> y = x * 1
+    >>> z = (y * y).sum()
+    >>> ag.autograd.graph.increment_version(y)
+    >>> ag.grad(z, x)
+    Traceback (most recent call last):
+    arraygrad.errors.WrittenError: ...
     """
     for tensor in (tensors,) if isinstance(tensors, Tensor) else tensors:
         mark_written(holder_of(tensor), "increment_version()")
 
 
 class disable_saved_tensors_hooks(ModeContext):  # noqa: N801  (torch's name)
-    """Forbid `saved_tensors_hooks` inside: entering them raises with the given message."""
+    """Forbid `saved_tensors_hooks` inside: entering them raises with the given message.
+
+    Parameters
+    ----------
+    error_message : str
+        The message.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> with ag.autograd.graph.disable_saved_tensors_hooks("no hooks here"):
+    ...     with ag.autograd.graph.save_on_cpu():
+    ...         pass
+    Traceback (most recent call last):
+    RuntimeError: no hooks here
+    """
 
     def __init__(self, error_message: str) -> None:
         super().__init__(hooks_forbidden=error_message, saved_hooks=None)
@@ -234,6 +290,15 @@ def register_multi_grad_hook(
         for tensors that take no part in the sweep. With mode "any", called with the first gradient
         that arrives.
     mode : {"all", "any"}
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor(1.0, requires_grad=True)
+    >>> y = ag.tensor(2.0, requires_grad=True)
+    >>> handle = ag.autograd.graph.register_multi_grad_hook([x, y], print)
+    >>> gradients = ag.grad(x * y, [x, y])
+    [tensor(2.), tensor(1.)]
     """
     if mode not in ("all", "any"):
         raise ValueError(f'mode must be "all" or "any", not {mode!r}')
@@ -253,3 +318,11 @@ def register_multi_grad_hook(
         return lambda gradient: group.receive(position, gradient)
 
     return _Handles([t.register_hook(receiver(i)) for i, t in enumerate(tensors)])
+
+
+_describe(
+    (get_gradient_edge, increment_version, register_multi_grad_hook),
+    {"tensor": "Tensor | It requires gradients."},
+    {"RemovableHandle": "RemovableHandle | ``handle.remove()`` removes the hook."},
+    {},
+)

@@ -48,6 +48,12 @@ class Backend:
         slower or different. A kernel is called with the arrays, and with the op's other arguments
         as keywords. `standard.standard_kernels(xp)` returns kernels for indexing and more that
         need only functions of the standard.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> ag.backends.backend_of(ag.ones(2)).kind(ag.float64)  # of a dtype: boolean, integer, …
+    'f'
     """
 
     # Whether it is cheap to merge two axes into one. It is not for arrays in several chunks.

@@ -111,7 +111,11 @@ def finfo(type: Any, /) -> FloatInfo:
 
 
 def iinfo(type: Any, /) -> IntegerInfo:
-    """The limits of an integer dtype, or of the dtype of an array."""
+    """The limits of an integer dtype, or of the dtype of an array.
+
+    >>> ag.iinfo(ag.int8).max
+    127
+    """
     dtype = numpy_dtype(type)
     if dtype.kind not in "iu":
         raise ValueError(f"iinfo is for integer dtypes, not {dtype}: use finfo")

@@ -32,6 +32,11 @@ def register(array_type: type, backend: Backend) -> None:
         Its instances need `shape`, `ndim`, `dtype` and Python's operators. An operator must return
         NotImplemented for an operand that it does not know.
     backend : Backend
+        What computes with them.
+
+    Returns
+    -------
+    None
 
     Examples
     --------
@@ -69,7 +74,23 @@ def backend_of_type(array_type: type) -> Backend | None:
 
 
 def backend_of(array: Any) -> Backend:
-    """The backend of an array, plain or under transforms. For Python numbers, it is NumPy's."""
+    """The backend of an array, plain or under transforms. For Python numbers, it is NumPy's.
+
+    Parameters
+    ----------
+    array : array or number
+        Of any library.
+
+    Returns
+    -------
+    Backend
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> ag.backends.backend_of(ag.ones(2)).name
+    'numpy'
+    """
     while not getattr(array, "is_plain", True):  # an `Array` that holds another array
         array = array._array
     return backend_of_type(type(array)) or default

@@ -336,6 +336,11 @@ class ModeSetter(ModeContext):
 class set_grad_enabled(ModeSetter):  # noqa: N801  (torch's name)
     """Switch recording on or off: from the call on; in a ``with`` statement, for the block.
 
+    Parameters
+    ----------
+    mode : bool
+        Whether to record.
+
     Examples
     --------
     >>> import arraygrad as ag
@@ -376,6 +381,11 @@ else:
     class no_grad(_Switch):  # noqa: N801  (torch's name)
         """Record no ops inside.
 
+        Parameters
+        ----------
+        function : callable, optional
+            With one, a decorated function is returned, as by ``@no_grad``.
+
         Examples
         --------
         >>> import arraygrad as ag
@@ -389,7 +399,21 @@ else:
         _effect: ClassVar[dict[str, Any]] = {"grad": False}
 
     class enable_grad(_Switch):  # noqa: N801  (torch's name)
-        """Record again inside `no_grad`. Inside `inference_mode` nothing is ever recorded."""
+        """Record again inside `no_grad`. Inside `inference_mode` nothing is ever recorded.
+
+        Parameters
+        ----------
+        function : callable, optional
+            As of `no_grad`.
+
+        Examples
+        --------
+        >>> import arraygrad as ag
+        >>> x = ag.tensor(2.0, requires_grad=True)
+        >>> with ag.no_grad(), ag.enable_grad():
+        ...     (x * x).requires_grad
+        True
+        """
 
         _effect: ClassVar[dict[str, Any]] = {"grad": True}
 
@@ -397,6 +421,19 @@ else:
         """Record no ops inside, and mark the results as inference tensors.
 
         It is the strict form of `no_grad`: a graph cannot save an inference tensor by mistake.
+
+        Parameters
+        ----------
+        mode : bool or callable, default True
+            With False, ops are recorded inside. With a function, a decorated one is returned.
+
+        Examples
+        --------
+        >>> import arraygrad as ag
+        >>> x = ag.tensor(2.0, requires_grad=True)
+        >>> with ag.inference_mode():
+        ...     (x * x).requires_grad
+        False
         """
 
         def __new__(cls, mode: Any = True) -> Any:
@@ -421,5 +458,9 @@ def is_grad_enabled() -> bool:
 
 
 def is_inference_mode_enabled() -> bool:
-    """Whether `inference_mode` is in force here."""
+    """Whether `inference_mode` is in force here.
+
+    >>> ag.autograd.is_inference_mode_enabled()
+    False
+    """
     return _modes.get().inference

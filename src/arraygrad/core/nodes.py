@@ -83,6 +83,18 @@ class Node:
     Nodes are numbered in order of creation; an edge always leads to a smaller number. For an op
     with several outputs, `shape` and `dtype` are lists, and `outputs` holds its `Output` nodes.
     `saved` is a tuple, or `FREED`, or anything else if only `load` can return the values.
+
+    Parameters
+    ----------
+    pullback, edges, saved, shape, dtype
+        Ops make nodes; users do not.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> y = ag.sin(ag.tensor([1.0, 2.0], requires_grad=True))
+    >>> y.grad_fn.name(), y.grad_fn.shape
+    ('SinBackward', (2,))
     """
 
     __slots__ = (

@@ -72,5 +72,9 @@ def _check_device(device: Any) -> None:
 
 
 def __array_namespace_info__() -> NamespaceInfo:  # noqa: N807  (the standard's name)
-    """The inspection API of the standard."""
+    """The inspection API of the standard.
+
+    >>> ag.__array_namespace_info__().default_dtypes()["indexing"]
+    dtype('int64')
+    """
     return NamespaceInfo()

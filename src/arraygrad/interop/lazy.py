@@ -44,10 +44,12 @@ def compute(*structures: Any, **keywords: Any) -> tuple[Any, ...]:
     --------
     persist : compute, and keep the results where they are.
 
-    Notes
-    -----
-    With Dask arrays as `w` and as the data behind `loss`,
-    ``value, gradient = ag.compute(loss, ag.grad(loss, w))`` reads the data once.
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([1.0, 2.0], requires_grad=True)  # with Dask arrays, the data is read once
+    >>> loss = (x**2).sum()
+    >>> value, gradient = ag.compute(loss, ag.grad(loss, x))
     """
     return _run("compute", structures, keywords, _constant)
 
@@ -70,6 +72,11 @@ def persist(*structures: *Ts, **keywords: Any) -> tuple[*Ts]:
         The structures, one entry for each. Their lazy arrays refer to the blocks on the workers. A
         leaf that requires gradients becomes a new leaf that requires gradients. The result of an op
         keeps its node, but the values that the graph has saved are not persisted with it.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> (x,) = ag.persist(ag.ones(3))  # what is not lazy stays as it is
     """
     return cast("tuple[*Ts]", _run("persist", structures, keywords, _in_place_of))
 

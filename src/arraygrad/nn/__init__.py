@@ -10,6 +10,7 @@ random numbers take a `key`.
 (3, 4)
 """
 
+from ..core.describing import describe as _describe
 from . import (
     activations,
     attention,
@@ -35,6 +36,8 @@ from .classifying import *
 from .convolutions import *
 from .ctc import *
 from .distances import *
+from .docs import PARAMETERS as _PARAMETERS
+from .docs import RETURNS as _RETURNS
 from .dropping import *
 from .losses import *
 from .normalizing import *
@@ -65,6 +68,8 @@ __all__ = [
     *sampling.__all__,
     *tables.__all__,
 ]
+
+_describe(map(globals().get, __all__), _PARAMETERS, _RETURNS, {})
 
 
 def __dir__() -> list[str]:

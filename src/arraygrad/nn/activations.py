@@ -43,13 +43,22 @@ def relu(input: Any) -> Any:
 
 @one_array
 def relu6(input: Any) -> Any:
-    """Elements between 0 and 6."""
+    """Elements between 0 and 6.
+
+    >>> ag.nn.relu6(ag.tensor([-1.0, 2.0, 7.0]))
+    tensor([0., 2., 6.])
+    """
     return hardtanh(input, 0.0, 6.0)
 
 
 @one_array
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
-    """Elements between two bounds. The slope at the bounds is zero."""
+    """Elements between two bounds. The slope at the bounds is zero.
+
+    >>> x = ag.tensor([-1.0, 0.5, 2.0], requires_grad=True)
+    >>> ag.grad(ag.nn.hardtanh(x).sum(), x)
+    tensor([0., 1., 0.])
+    """
     if min_val > max_val:
         raise OptionError(f"min_val {min_val} must not be larger than max_val {max_val}")
     low, high = (filled(input, (), bound) for bound in (min_val, max_val))
@@ -58,13 +67,22 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
 
 @one_array
 def threshold(input: Any, threshold: float, value: float) -> Any:
-    """Elements above a threshold, and `value` in the place of the others."""
+    """Elements above a threshold, and `value` in the place of the others.
+
+    >>> ag.nn.threshold(ag.tensor([0.5, 2.0]), 1.0, -1.0)
+    tensor([-1.,  2.])
+    """
     return ops.where(input <= threshold, value, input)
 
 
 @one_array
 def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
-    """Positive elements, and others times a slope."""
+    """Positive elements, and others times a slope.
+
+    >>> x = ag.tensor([-1.0, 0.0, 2.0], requires_grad=True)
+    >>> ag.grad(ag.nn.leaky_relu(x).sum(), x)
+    tensor([0.01, 0.01, 1.  ])
+    """
     return _leaky_relu(input, negative_slope)
 
 
@@ -75,7 +93,11 @@ def _leaky_relu(x: Any, slope: Any) -> Any:
 
 @two_arrays
 def prelu(input: Any, weight: Any) -> Any:
-    """Positive elements, and others times a slope that is learned: one, or one a channel."""
+    """Positive elements, and others times a slope that is learned: one, or one a channel.
+
+    >>> ag.nn.prelu(ag.tensor([-1.0, 2.0]), ag.tensor([0.25]))
+    tensor([-0.25,  2.  ])
+    """
     if weight.ndim > 1 or (
         size(weight) != 1 and (input.ndim < 2 or size(weight) != input.shape[1])
     ):
@@ -96,7 +118,11 @@ def rrelu(
     *,
     key: Any = None,
 ) -> Any:
-    """Positive elements, and others times a slope between two bounds: random, in training."""
+    """Positive elements, and others times a slope between two bounds: random, in training.
+
+    >>> ag.nn.rrelu(ag.tensor([-1.0, 2.0]), lower=0.25, upper=0.75)
+    tensor([-0.5,  2. ])
+    """
     if lower > upper:
         raise ValueError(f"lower {lower} must not be larger than upper {upper}")
     slope: Any = (lower + upper) / 2
@@ -107,7 +133,12 @@ def rrelu(
 
 @one_array
 def elu(input: Any, alpha: float = 1.0) -> Any:
-    """Positive elements, and `alpha * (exp(x) - 1)` of others."""
+    """Positive elements, and `alpha * (exp(x) - 1)` of others.
+
+    >>> x = ag.tensor([-1.0, 0.0, 2.0], requires_grad=True)
+    >>> ag.grad(ag.nn.elu(x).sum(), x)
+    tensor([0.36787944, 1.        , 1.        ])
+    """
     return _elu(input, alpha)
 
 
@@ -119,13 +150,21 @@ def _elu(x: Any, alpha: Any) -> Any:
 
 @one_array
 def selu(input: Any) -> Any:
-    """`elu` with the scales that keep mean and variance."""
+    """`elu` with the scales that keep mean and variance.
+
+    >>> ag.nn.selu(ag.tensor([-1.0, 0.0, 2.0]))
+    tensor([-1.11133074,  0.        ,  2.10140197])
+    """
     return 1.0507009873554805 * elu(input, 1.6732632423543772)
 
 
 @one_array
 def celu(input: Any, alpha: float = 1.0) -> Any:
-    """Positive elements, and `alpha * (exp(x / alpha) - 1)` of others."""
+    """Positive elements, and `alpha * (exp(x / alpha) - 1)` of others.
+
+    >>> ag.nn.celu(ag.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.63212056,  0.        ,  2.        ])
+    """
     if not alpha:
         raise ValueError("alpha must not be zero")
     return _celu(input, alpha)
@@ -139,7 +178,11 @@ def _celu(x: Any, alpha: Any) -> Any:
 
 @one_array
 def gelu(input: Any, approximate: str = "none") -> Any:
-    """Each element times the share of the normal distribution below it."""
+    """Each element times the share of the normal distribution below it.
+
+    >>> ag.nn.gelu(ag.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.15865525,  0.        ,  1.95449974])
+    """
     if approximate == "tanh":
         return _gelu_by_tanh(input)
     if approximate != "none":
@@ -155,13 +198,21 @@ def _gelu_by_tanh(x: Any) -> Any:
 
 @one_array
 def silu(input: Any) -> Any:
-    """Each element times its sigmoid."""
+    """Each element times its sigmoid.
+
+    >>> ag.nn.silu(ag.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.26894142,  0.        ,  1.76159416])
+    """
     return activations.silu(input)
 
 
 @one_array
 def mish(input: Any) -> Any:
-    """`x * tanh(log(1 + exp(x)))`."""
+    """`x * tanh(log(1 + exp(x)))`.
+
+    >>> ag.nn.mish(ag.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.30340146,  0.        ,  1.94395896])
+    """
     return _mish(input)
 
 
@@ -172,7 +223,11 @@ def _mish(x: Any) -> Any:
 
 @one_array
 def hardswish(input: Any) -> Any:
-    """`x * (x + 3) / 6` between -3 and 3, zero below and `x` above."""
+    """`x * (x + 3) / 6` between -3 and 3, zero below and `x` above.
+
+    >>> ag.nn.hardswish(ag.tensor([-4.0, 0.0, 4.0]))
+    tensor([0., 0., 4.])
+    """
     return _hardswish(input)
 
 
@@ -184,20 +239,32 @@ def _hardswish(x: Any) -> Any:
 
 @one_array
 def hardsigmoid(input: Any) -> Any:
-    """`(x + 3) / 6` between -3 and 3, zero below and one above."""
+    """`(x + 3) / 6` between -3 and 3, zero below and one above.
+
+    >>> ag.nn.hardsigmoid(ag.tensor([-4.0, 0.0, 4.0]))
+    tensor([0. , 0.5, 1. ])
+    """
     return hardtanh(input, -3.0, 3.0) / 6 + 0.5
 
 
 @one_array
 def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
-    """`log(1 + exp(beta * x)) / beta`, and `x` where `beta * x` is above a threshold."""
+    """`log(1 + exp(beta * x)) / beta`, and `x` where `beta * x` is above a threshold.
+
+    >>> ag.nn.softplus(ag.tensor([0.0, 2.0]))
+    tensor([0.69314718, 2.12692801])
+    """
     scaled = input * beta
     return ops.where(scaled > threshold, input, special.softplus(scaled) / beta)
 
 
 @one_array
 def logsigmoid(input: Any) -> Any:
-    """The logarithm of the sigmoid."""
+    """The logarithm of the sigmoid.
+
+    >>> ag.nn.logsigmoid(ag.tensor([0.0, 2.0]))
+    tensor([-0.69314718, -0.12692801])
+    """
     return special.log_expit(input)
 
 
@@ -206,19 +273,31 @@ def logsigmoid(input: Any) -> Any:
 
 @one_array
 def softsign(input: Any) -> Any:
-    """`x / (1 + |x|)`."""
+    """`x / (1 + |x|)`.
+
+    >>> ag.nn.softsign(ag.tensor([-1.0, 0.0, 3.0]))
+    tensor([-0.5 ,  0.  ,  0.75])
+    """
     return input / (1 + ops.abs(input))
 
 
 @one_array
 def tanhshrink(input: Any) -> Any:
-    """`x - tanh(x)`."""
+    """`x - tanh(x)`.
+
+    >>> ag.nn.tanhshrink(ag.tensor([0.0, 2.0]))
+    tensor([0.        , 1.03597242])
+    """
     return input - ops.tanh(input)
 
 
 @one_array
 def softshrink(input: Any, lambd: float = 0.5) -> Any:
-    """Elements moved towards zero by `lambd`. Elements that are nearer to zero become zero."""
+    """Elements moved towards zero by `lambd`. Elements that are nearer to zero become zero.
+
+    >>> ag.nn.softshrink(ag.tensor([-1.0, 0.5, 2.0]))
+    tensor([-0.5,  0. ,  1.5])
+    """
     if lambd < 0:
         raise ValueError(f"lambd must not be negative, but is {lambd}")
     low = ops.where(ops.abs(input) <= lambd, 0, input + lambd)
@@ -227,7 +306,11 @@ def softshrink(input: Any, lambd: float = 0.5) -> Any:
 
 @one_array
 def hardshrink(input: Any, lambd: float = 0.5) -> Any:
-    """Elements farther from zero than `lambd`, and zeros."""
+    """Elements farther from zero than `lambd`, and zeros.
+
+    >>> ag.nn.hardshrink(ag.tensor([-1.0, 0.5, 2.0]))
+    tensor([-1.,  0.,  2.])
+    """
     return ops.where((input >= -lambd) & (input <= lambd), 0, input)
 
 
@@ -250,13 +333,21 @@ def softmax(input: Any, axis: int = -1) -> Any:
 
 @one_array
 def softmin(input: Any, axis: int = -1) -> Any:
-    """`softmax` of minus the elements."""
+    """`softmax` of minus the elements.
+
+    >>> ag.nn.softmin(ag.tensor([1.0, 1.0]))
+    tensor([0.5, 0.5])
+    """
     return special.softmax(-input, axis=axis)
 
 
 @one_array
 def log_softmax(input: Any, axis: int = -1) -> Any:
-    """The logarithm of `softmax`."""
+    """The logarithm of `softmax`.
+
+    >>> ag.nn.log_softmax(ag.tensor([0.0, 0.0]))
+    tensor([-0.69314718, -0.69314718])
+    """
     return special.log_softmax(input, axis=axis)
 
 
@@ -277,6 +368,12 @@ def gumbel_softmax(
         The axis of the classes.
     key
         Where the random numbers come from, see `dropout`.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> ag.nn.gumbel_softmax(ag.zeros((4, 3)), hard=True, key=0).sum(axis=1)
+    tensor([1., 1., 1., 1.])
     """
     least = 1e-38  # the logarithm of zero is not finite
     drawn = uniform(key, shape_of(logits), logits, "gumbel_softmax")
@@ -293,7 +390,11 @@ def gumbel_softmax(
 
 @one_array
 def glu(input: Any, axis: int = -1) -> Any:
-    """One half of the elements along an axis, times the sigmoid of the other half."""
+    """One half of the elements along an axis, times the sigmoid of the other half.
+
+    >>> ag.nn.glu(ag.tensor([1.0, 2.0, 0.0, 0.0]))
+    tensor([0.5, 1. ])
+    """
     if not input.ndim:
         raise ValueError("glu does not support 0-dimensional tensors")
     axis = one_axis(axis, input.ndim)

@@ -40,7 +40,11 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
 
 @three_arrays
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
-    """`input1 @ weight[k] @ input2 + bias[k]`, for each `k`."""
+    """`input1 @ weight[k] @ input2 + bias[k]`, for each `k`.
+
+    >>> ag.nn.bilinear(ag.tensor([[1.0, 2.0]]), ag.tensor([[3.0]]), ag.ones((4, 2, 1)))
+    tensor([[9., 9., 9., 9.]])
+    """
     check_arrays(bias=bias)
     if tuple(input1.shape[:-1]) != tuple(input2.shape[:-1]):
         raise ValueError(

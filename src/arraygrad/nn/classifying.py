@@ -88,7 +88,11 @@ def nll_loss(
     ignore_index: int = -100,
     reduction: str = "mean",
 ) -> Any:
-    """Minus the logarithm of the probability of the right class; `input` are the logarithms."""
+    """Minus the logarithm of the probability of the right class; `input` are the logarithms.
+
+    >>> ag.nn.nll_loss(ag.log(ag.tensor([[0.25, 0.75]])), ag.tensor([1]))
+    tensor(0.28768207)
+    """
     return _nll(input, target, weight, ignore_index, checked_reduction(reduction))
 
 
@@ -171,7 +175,11 @@ def multi_margin_loss(
     weight: Any = None,
     reduction: str = "mean",
 ) -> Any:
-    """How much other classes come nearer to the right one than a margin."""
+    """How much other classes come nearer to the right one than a margin.
+
+    >>> ag.nn.multi_margin_loss(ag.tensor([[0.1, 0.9]]), ag.tensor([0]))
+    tensor(0.9)
+    """
     if p not in (1, 2):
         raise OptionError(f"p must be 1 or 2, not {p}")
     x, single = _rows(input)
@@ -194,7 +202,11 @@ def multi_margin_loss(
 
 @two_arrays
 def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
-    """How much wrong classes come nearer to right ones than one; targets end at the first -1."""
+    """How much wrong classes come nearer to right ones than one; targets end at the first -1.
+
+    >>> ag.nn.multilabel_margin_loss(ag.tensor([[0.1, 0.9]]), ag.tensor([[1, -1]]))
+    tensor(0.1)
+    """
     check_same_shape(input=input, target=target)
     x, single = _rows(input)
     classes = x.shape[1]
@@ -217,7 +229,11 @@ def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> 
 def multilabel_soft_margin_loss(
     input: Any, target: Any, weight: Any = None, reduction: str = "mean"
 ) -> Any:
-    """The mean over classes of the cross entropy of sigmoids and targets."""
+    """The mean over classes of the cross entropy of sigmoids and targets.
+
+    >>> ag.nn.multilabel_soft_margin_loss(ag.tensor([[0.0, 2.0]]), ag.tensor([[0.0, 1.0]]))
+    tensor(0.4100376)
+    """
     target = as_floats(target, input)
     loss = -(special.log_expit(input) * target + special.log_expit(-input) * (1 - target))
     loss = loss if weight is None else loss * weight

@@ -73,6 +73,13 @@ def ctc_loss(
         The mean is that of the losses divided by `target_lengths`.
     zero_infinity : bool
         Whether the loss of a sequence that does not fit is zero, and not infinite.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> log_probs = ag.nn.log_softmax(ag.zeros((5, 1, 3)))
+    >>> ag.nn.ctc_loss(log_probs, ag.tensor([[1, 2]]), ag.tensor([5]), ag.tensor([2]))
+    tensor(0.96885669)
     """
     how = checked_reduction(reduction)
     if log_probs.ndim not in (2, 3):

@@ -20,7 +20,11 @@ __all__ = [
 
 @two_arrays
 def cosine_similarity(x1: Any, x2: Any, axis: int = 1, eps: float = 1e-8) -> Any:
-    """The cosine of the angle between vectors along an axis; their norms are at least `eps`."""
+    """The cosine of the angle between vectors along an axis; their norms are at least `eps`.
+
+    >>> ag.nn.cosine_similarity(ag.tensor([[1.0, 0.0]]), ag.tensor([[1.0, 1.0]]))
+    tensor([0.70710678])
+    """
     first, second = ops.broadcast_arrays(wide(x1), wide(x2))
     if not first.ndim:
         one_axis(axis, 1)
@@ -35,7 +39,11 @@ def cosine_similarity(x1: Any, x2: Any, axis: int = 1, eps: float = 1e-8) -> Any
 def pairwise_distance(
     x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdims: bool = False
 ) -> Any:
-    """The distances of rows by the p-norm, with `eps` added to the differences."""
+    """The distances of rows by the p-norm, with `eps` added to the differences.
+
+    >>> ag.nn.pairwise_distance(ag.tensor([[0.0, 0.0]]), ag.tensor([[3.0, 4.0]]), eps=0.0)
+    tensor([5.])
+    """
     return linalg.vector_norm(x1 - x2 + eps, axis=-1, ord=p, keepdims=keepdims)
 
 
@@ -43,7 +51,11 @@ def pairwise_distance(
 def margin_ranking_loss(
     input1: Any, input2: Any, target: Any, margin: float = 0, reduction: str = "mean"
 ) -> Any:
-    """How much pairs are not in the order that `target` says, 1 or -1, by a margin."""
+    """How much pairs are not in the order that `target` says, 1 or -1, by a margin.
+
+    >>> ag.nn.margin_ranking_loss(ag.tensor([1.0]), ag.tensor([3.0]), ag.tensor([1.0]))
+    tensor(2.)
+    """
     if not input1.ndim == input2.ndim == target.ndim:
         raise ValueError(
             "input1, input2 and target must have as many axes each, but have shapes "
@@ -57,7 +69,11 @@ def margin_ranking_loss(
 def hinge_embedding_loss(
     input: Any, target: Any, margin: float = 1.0, reduction: str = "mean"
 ) -> Any:
-    """Distances of similar pairs, target 1, and how much others, -1, are below a margin."""
+    """Distances of similar pairs, target 1, and how much others, -1, are below a margin.
+
+    >>> ag.nn.hinge_embedding_loss(ag.tensor([0.25, 0.25]), ag.tensor([1.0, -1.0]))
+    tensor(0.5)
+    """
     apart = ops.where(ops.not_equal(target, 1), above_zero(margin - input), 0)
     near = ops.where(ops.not_equal(target, -1), input, 0)
     return reduced(apart + near, reduction)
@@ -65,7 +81,11 @@ def hinge_embedding_loss(
 
 @two_arrays
 def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
-    """The logistic loss of two classes, 1 and -1."""
+    """The logistic loss of two classes, 1 and -1.
+
+    >>> ag.nn.soft_margin_loss(ag.tensor([0.0, 2.0]), ag.tensor([1.0, 1.0]))
+    tensor(0.4100376)
+    """
     return reduced(special.softplus(-input * as_floats(target, input)), reduction)
 
 
@@ -73,7 +93,12 @@ def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
 def cosine_embedding_loss(
     input1: Any, input2: Any, target: Any, margin: float = 0, reduction: str = "mean"
 ) -> Any:
-    """How far similar pairs, target 1, are from cosine one, and others, -1, above a margin."""
+    """How far similar pairs, target 1, are from cosine one, and others, -1, above a margin.
+
+    >>> x, y = ag.tensor([[1.0, 0.0]]), ag.tensor([[0.0, 1.0]])
+    >>> ag.nn.cosine_embedding_loss(x, y, ag.tensor([1.0]))
+    tensor(1.)
+    """
     if target.ndim > 1 or input1.ndim != target.ndim + 1 or input2.ndim != target.ndim + 1:
         raise ValueError(
             "target must have one axis for inputs of two, or none for inputs of one; not shape "
@@ -97,7 +122,12 @@ def triplet_margin_loss(
     swap: bool = False,
     reduction: str = "mean",
 ) -> Any:
-    """How much nearer than a margin a negative is to an anchor than a positive."""
+    """How much nearer than a margin a negative is to an anchor than a positive.
+
+    >>> points = ag.tensor([[0.0, 0.0]]), ag.tensor([[1.0, 0.0]]), ag.tensor([[1.5, 0.0]])
+    >>> ag.nn.triplet_margin_loss(*points, eps=0.0)
+    tensor(0.5)
+    """
     if not anchor.ndim == positive.ndim == negative.ndim:
         raise ValueError("anchor, positive and negative must have as many axes each")
     return triplet_margin_with_distance_loss(
@@ -125,6 +155,11 @@ def triplet_margin_with_distance_loss(
     """`triplet_margin_loss` with a distance of one's own.
 
     With `swap`, the positive takes the place of the anchor where it is nearer to the negative.
+
+    >>> points = ag.tensor([[0.0]]), ag.tensor([[1.0]]), ag.tensor([[1.5]])
+    >>> far = lambda x, y: ag.abs(x - y).sum(axis=1)
+    >>> ag.nn.triplet_margin_with_distance_loss(*points, distance_function=far)
+    tensor(0.5)
     """
     if margin <= 0:
         raise OptionError(f"margin must be greater than 0, not {margin}")

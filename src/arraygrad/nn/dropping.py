@@ -66,7 +66,11 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, *, key: Any = Non
 
 @one_array
 def dropout1d(input: Any, p: float = 0.5, training: bool = True, *, key: Any = None) -> Any:
-    """Channels set to zero with a probability, and the others divided by the rest."""
+    """Channels set to zero with a probability, and the others divided by the rest.
+
+    >>> ag.nn.dropout1d(ag.ones((1, 4, 2)), 0.5, key=0).shape
+    (1, 4, 2)
+    """
     return _dropped(input, p, training, _channels(input), 0.0, key)
 
 
@@ -75,7 +79,12 @@ dropout2d = dropout3d = dropout1d
 
 @one_array
 def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, *, key: Any = None) -> Any:
-    """Elements set to SELU's lowest value, and scaled so that mean and variance stay."""
+    """Elements set to SELU's lowest value, and scaled so that mean and variance stay.
+
+    >>> ag.nn.alpha_dropout(ag.ones((2, 3)), training=False)
+    tensor([[1., 1., 1.],
+            [1., 1., 1.]])
+    """
     return _dropped(input, p, training, shape_of(input), _LOWEST, key)
 
 
@@ -83,5 +92,10 @@ def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, *, key: An
 def feature_alpha_dropout(
     input: Any, p: float = 0.5, training: bool = False, *, key: Any = None
 ) -> Any:
-    """Channels set to SELU's lowest value, and scaled so that mean and variance stay."""
+    """Channels set to SELU's lowest value, and scaled so that mean and variance stay.
+
+    >>> ag.nn.feature_alpha_dropout(ag.ones((1, 2, 3)), training=False)
+    tensor([[[1., 1., 1.],
+             [1., 1., 1.]]])
+    """
     return _dropped(input, p, training, _channels(input), _LOWEST, key)

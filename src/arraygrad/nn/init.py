@@ -20,6 +20,7 @@ from .. import linalg, ops, special
 from ..arrays.creation import asarray, full
 from ..arrays.creation import eye as _eye
 from ..arrays.tensor import Tensor
+from ..core.describing import describe as _describe
 from .common import Ints
 from .draws import normal as _normal
 from .draws import uniform as _uniform
@@ -167,3 +168,35 @@ def kaiming_normal(
 ) -> Tensor:
     """Normal numbers that keep the variance through rectifiers; `a` is the slope of leaky ones."""
     return normal(shape, 0.0, _kaiming_std(shape, a, mode, nonlinearity), key=key, dtype=dtype)
+
+
+_describe(
+    [globals()[name] for name in __all__],
+    {
+        "a": "float | The lower bound.",
+        "b": "float | The upper bound.",
+        "dtype": "dtype | By default float64.",
+        "gain": "float | A factor, see `calculate_gain`.",
+        "kaiming_normal.a": "float | The slope of leaky rectifiers.",
+        "kaiming_uniform.a": "float | The slope of leaky rectifiers.",
+        "key": "int or array | Where the random numbers come from, as in `arraygrad.nn.dropout`.",
+        "mean": "float | The mean.",
+        "mode": '"fan_in" or "fan_out" | Whether results keep their variance, or gradients.',
+        "nonlinearity": "str | The name of the function that follows.",
+        "param": "float | The slope of leaky rectifiers.",
+        "shape": "tuple of int | The shape of the result.",
+        "std": "float | The standard deviation.",
+        "val": "float | The value.",
+    },
+    {},
+    {
+        "calculate_gain": '>>> ag.nn.init.calculate_gain("tanh")\n1.6666666666666667',
+        "constant": ">>> ag.nn.init.constant((2,), 0.5)\ntensor([0.5, 0.5])",
+    }
+    | {name: f">>> ag.nn.init.{name}((2, 2)).shape\n(2, 2)" for name in ("eye", "ones", "zeros")}
+    | {
+        name: f">>> ag.nn.init.{name}((3, 2), key=0).shape\n(3, 2)"
+        for name in __all__
+        if "normal" in name or "uniform" in name or name == "orthogonal"
+    },
+)

@@ -60,14 +60,23 @@ def _squared_difference(x: Any, y: Any) -> Any:
 
 @two_arrays
 def l1_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = None) -> Any:
-    """Absolute values of differences."""
+    """Absolute values of differences.
+
+    >>> x = ag.tensor([1.0, 2.0], requires_grad=True)
+    >>> ag.grad(ag.nn.l1_loss(x, ag.tensor([1.0, 4.0])), x)
+    tensor([ 0. , -0.5])
+    """
     how = checked_reduction(reduction)
     return weighted_mean(ops.abs(input - as_floats(target, input)), weight, how)
 
 
 @two_arrays
 def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Any:
-    """Squares of small differences, and absolute values of large ones."""
+    """Squares of small differences, and absolute values of large ones.
+
+    >>> ag.nn.smooth_l1_loss(ag.tensor([0.0, 0.0]), ag.tensor([0.5, 3.0]), reduction="none")
+    tensor([0.125, 2.5  ])
+    """
     if beta < 0:
         raise ValueError(f"beta must not be negative, but is {beta}")
     target = as_floats(target, input)
@@ -85,7 +94,11 @@ def _smooth_l1(x: Any, y: Any, beta: Any) -> Any:
 def huber_loss(
     input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None
 ) -> Any:
-    """Squares of small differences, and absolute values of large ones."""
+    """Squares of small differences, and absolute values of large ones.
+
+    >>> ag.nn.huber_loss(ag.tensor([0.0, 0.0]), ag.tensor([0.5, 3.0]), reduction="none")
+    tensor([0.125, 2.5  ])
+    """
     if delta <= 0:
         raise ValueError(f"delta must be positive, but is {delta}")
     loss = _huber(input, as_floats(target, input), delta)
@@ -104,6 +117,10 @@ def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = 
 
     With ``reduction="batchmean"``, the sum is divided by the length of the first axis, as the
     definition of the divergence has it.
+
+    >>> p = ag.tensor([[0.5, 0.5]])
+    >>> ag.nn.kl_div(ag.log(p), p, reduction="sum")
+    tensor(0.)
     """
     if log_target:
         loss = ops.exp(target) * (target - input)
@@ -156,7 +173,11 @@ def binary_cross_entropy_with_logits(
     reduction: str = "mean",
     pos_weight: Any = None,
 ) -> Any:
-    """The cross entropy of sigmoids and targets; `pos_weight` are factors of positive targets."""
+    """The cross entropy of sigmoids and targets; `pos_weight` are factors of positive targets.
+
+    >>> ag.nn.binary_cross_entropy_with_logits(ag.tensor([0.0, 2.0]), ag.tensor([0.0, 1.0]))
+    tensor(0.4100376)
+    """
     check_same_shape(OptionError, input=input, target=target)
     check_arrays(weight=weight, pos_weight=pos_weight)
     target = as_floats(target, input)
@@ -179,7 +200,11 @@ def poisson_nll_loss(
     eps: float = 1e-8,
     reduction: str = "mean",
 ) -> Any:
-    """Minus the logarithm of the probability of counts, with rates or their logarithms given."""
+    """Minus the logarithm of the probability of counts, with rates or their logarithms given.
+
+    >>> ag.nn.poisson_nll_loss(ag.tensor([0.0]), ag.tensor([2.0]))
+    tensor(1.)
+    """
     target = as_floats(target, input)
     if log_input:
         loss = ops.exp(input) - input * target
@@ -205,6 +230,9 @@ def gaussian_nll_loss(
     """Minus the logarithm of the normal density, with mean `input` and variance `var`.
 
     The variance is at least `eps`; as in PyTorch, the derivative does not know of this bound.
+
+    >>> ag.nn.gaussian_nll_loss(ag.tensor([1.0]), ag.tensor([3.0]), ag.tensor([1.0]))
+    tensor(2.)
     """
     if not hasattr(var, "dtype"):
         var = filled(input, shape_of(input), float(var))

@@ -77,6 +77,9 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: Any = N
     """Elements whose squares have the mean one along the last axes.
 
     By default, `eps` is the distance from 1 to the next number of the dtype.
+
+    >>> ag.nn.rms_norm(ag.tensor([1.0, 1.0]), 2, eps=0.0)
+    tensor([1., 1.])
     """
     shape = _last_axes(input, normalized_shape, weight=weight)
     eps = finfo(input.dtype).eps if eps is None else eps
@@ -89,7 +92,11 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: Any = N
 def group_norm(
     input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> Any:
-    """Elements with mean zero and variance one in each group of channels of a sample."""
+    """Elements with mean zero and variance one in each group of channels of a sample.
+
+    >>> ag.nn.group_norm(ag.tensor([[1.0, 3.0, 5.0, 9.0]]), 2, eps=0.0)
+    tensor([[-1.,  1., -1.,  1.]])
+    """
     _check_channels(input)
     samples, channels = input.shape[:2]
     if num_groups < 1 or channels % num_groups:
@@ -184,6 +191,9 @@ def instance_norm(
     """Channels with mean zero and variance one in each sample.
 
     Parameters and results are those of `batch_norm`; `use_input_stats` is its `training`.
+
+    >>> ag.nn.instance_norm(ag.tensor([[[1.0, 3.0]]]), eps=0.0)[0]
+    tensor([[[-1.,  1.]]])
     """
     if use_input_stats and math.prod(input.shape[2:]) == 1:
         raise OptionError(
@@ -251,7 +261,11 @@ def _followed(x: Any, axes: Ints, mean: Any, var: Any, momentum: float) -> tuple
 
 @one_array
 def normalize(input: Any, p: float = 2.0, axis: Any = 1, eps: float = 1e-12) -> Any:
-    """Vectors along an axis, or several, divided by their p-norms; these are at least `eps`."""
+    """Vectors along an axis, or several, divided by their p-norms; these are at least `eps`.
+
+    >>> ag.nn.normalize(ag.tensor([[3.0, 4.0]]))
+    tensor([[0.6, 0.8]])
+    """
     x = input if input.ndim else ops.reshape(input, (1,))
     many = axis if isinstance(axis, tuple | list) else (axis,)
     axes = tuple(one_axis(a, x.ndim) for a in many)
@@ -264,7 +278,11 @@ def normalize(input: Any, p: float = 2.0, axis: Any = 1, eps: float = 1e-12) -> 
 def local_response_norm(
     input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Any:
-    """Elements divided by a power of the mean square over neighbouring channels."""
+    """Elements divided by a power of the mean square over neighbouring channels.
+
+    >>> ag.nn.local_response_norm(ag.ones((1, 3, 1)), 2).shape
+    (1, 3, 1)
+    """
     if input.ndim < 3:
         raise OptionError(
             f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)"

@@ -160,7 +160,11 @@ def _max_pool(count: int) -> Any:
 
 def _adaptive_max_pool(count: int) -> Any:
     def pooled(input: Any, output_size: Any, return_indices: bool = False) -> Any:
-        """The largest elements of as many windows as wanted, over the last {count} axes."""
+        """The largest elements of as many windows as wanted, over the last {count} axes.
+
+        >>> ag.nn.adaptive_max_pool{count}d(ag.ones((1, {lengths})), 2).shape
+        (1, {result})
+        """
         batched(input, count)
         out = _largest(input, _adaptive(tuple(input.shape[-count:]), output_size))
         return out if return_indices else out[0]
@@ -170,7 +174,7 @@ def _adaptive_max_pool(count: int) -> Any:
 
 max_pool1d, max_pool2d, max_pool3d = for_axes(_max_pool, "max_pool", lengths=5, result=2)
 adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = for_axes(
-    _adaptive_max_pool, "adaptive_max_pool"
+    _adaptive_max_pool, "adaptive_max_pool", lengths=5, result=2
 )
 
 
@@ -212,6 +216,11 @@ def _max_unpool(count: int) -> Any:
         """Elements at the places where `max_pool{count}d` found them, and zeros.
 
         Where windows overlap, one element is found twice. The last one stays, and has the gradient.
+
+        >>> x = ag.ones((1, {lengths}))
+        >>> largest, places = ag.nn.max_pool{count}d(x, 2, return_indices=True)
+        >>> ag.nn.max_unpool{count}d(largest, places, 2).shape
+        (1, {lengths})
         """
         batched(input, count)
         if not hasattr(indices, "dtype"):
@@ -239,7 +248,7 @@ def _max_unpool(count: int) -> Any:
     return unpooled
 
 
-max_unpool1d, max_unpool2d, max_unpool3d = for_axes(_max_unpool, "max_unpool")
+max_unpool1d, max_unpool2d, max_unpool3d = for_axes(_max_unpool, "max_unpool", lengths=4)
 
 
 # --- the mean ---
@@ -300,6 +309,12 @@ def _avg_pool(count: int) -> Any:
             Whether the zeros outside count as elements.
         divisor_override : number, optional
             What to divide the sums by, in the place of the number of elements.
+
+        Examples
+        --------
+        >>> import arraygrad as ag
+        >>> ag.nn.avg_pool{count}d(ag.ones((1, {lengths})), 2).shape
+        (1, {result})
         """
         batched(input, count)
         options = _options(count, kernel_size, stride, padding, 1)
@@ -316,7 +331,11 @@ def adaptive_mean(x: Any, count: int, output_size: Any) -> Any:
 
 def _adaptive_avg_pool(count: int) -> Any:
     def pooled(input: Any, output_size: Any) -> Any:
-        """The means of as many windows as wanted, over the last {count} axes."""
+        """The means of as many windows as wanted, over the last {count} axes.
+
+        >>> ag.nn.adaptive_avg_pool{count}d(ag.ones((1, {lengths})), 2).shape
+        (1, {result})
+        """
         batched(input, count)
         return adaptive_mean(input, count, output_size)
 
@@ -327,7 +346,11 @@ def _lp_pool(count: int) -> Any:
     def pooled(
         input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
     ) -> Any:
-        """The p-norm of each window over the last {count} axes."""
+        """The p-norm of each window over the last {count} axes.
+
+        >>> ag.nn.lp_pool{count}d(ag.ones((1, {lengths})), 2.0, 2).shape
+        (1, {result})
+        """
         batched(input, count)
         options = _options(count, kernel_size, stride, 0, 1)
         mean = _averaged(ops.pow(input, norm_type), options, ceil_mode, True, None)
@@ -336,8 +359,8 @@ def _lp_pool(count: int) -> Any:
     return pooled
 
 
-avg_pool1d, avg_pool2d, avg_pool3d = for_axes(_avg_pool, "avg_pool")
+avg_pool1d, avg_pool2d, avg_pool3d = for_axes(_avg_pool, "avg_pool", lengths=5, result=2)
 adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = for_axes(
-    _adaptive_avg_pool, "adaptive_avg_pool"
+    _adaptive_avg_pool, "adaptive_avg_pool", lengths=5, result=2
 )
-lp_pool1d, lp_pool2d, lp_pool3d = for_axes(_lp_pool, "lp_pool")
+lp_pool1d, lp_pool2d, lp_pool3d = for_axes(_lp_pool, "lp_pool", lengths=5, result=2)

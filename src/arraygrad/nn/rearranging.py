@@ -53,7 +53,13 @@ def fold(
     padding: Any = 0,
     stride: Any = 1,
 ) -> Any:
-    """The sum of blocks that are columns, as an image: the transpose of `unfold`."""
+    """The sum of blocks that are columns, as an image: the transpose of `unfold`.
+
+    >>> ag.nn.fold(ag.ones((1, 4, 4)), output_size=3, kernel_size=2)
+    tensor([[[[1., 2., 1.],
+              [2., 4., 2.],
+              [1., 2., 1.]]]])
+    """
     x, single = batched(input, 1)
     lengths = each(output_size, 2, "output_size")
     slide, ends, whole = _blocks(kernel_size, lengths, dilation, padding, stride)
@@ -73,7 +79,12 @@ def fold(
 
 @one_array
 def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
-    """Channels moved to space: each group of `r * r` channels becomes blocks of pixels."""
+    """Channels moved to space: each group of `r * r` channels becomes blocks of pixels.
+
+    >>> ag.nn.pixel_shuffle(ag.arange(4.0).reshape((1, 4, 1, 1)), 2)
+    tensor([[[[0., 1.],
+              [2., 3.]]]])
+    """
     r = _factor(input, upscale_factor, "upscale_factor")
     *lead, channels, height, width = input.shape
     if channels % (r * r):
@@ -86,7 +97,11 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
 
 @one_array
 def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
-    """Space moved to channels: blocks of pixels become groups of channels."""
+    """Space moved to channels: blocks of pixels become groups of channels.
+
+    >>> ag.nn.pixel_unshuffle(ag.ones((1, 1, 4, 4)), 2).shape
+    (1, 4, 2, 2)
+    """
     r = _factor(input, downscale_factor, "downscale_factor")
     *lead, channels, height, width = input.shape
     if height % r or width % r:
@@ -113,7 +128,11 @@ def _check_image(x: Any) -> None:
 
 @one_array
 def channel_shuffle(input: Any, groups: int) -> Any:
-    """Channels in another order: the first of each group, the second of each, and so on."""
+    """Channels in another order: the first of each group, the second of each, and so on.
+
+    >>> ag.nn.channel_shuffle(ag.arange(4.0).reshape((1, 4, 1)), 2).ravel()
+    tensor([0., 2., 1., 3.])
+    """
     _check_image(input)
     if groups < 1 or input.shape[1] % groups:
         raise ValueError(f"{input.shape[1]} channels cannot be divided into {groups} groups")

@@ -109,20 +109,35 @@ def _cell(name: str, step: Step, input: Any, state: Any, weights: Sequence[Any])
 
 @two_arrays
 def rnn_cell(input: Any, state: Any, weights: Sequence[Any], nonlinearity: str = "tanh") -> Any:
-    """One step of `rnn`: the next hidden state."""
+    """One step of `rnn`: the next hidden state.
+
+    >>> ag.nn.rnn_cell(ag.ones((2, 3)), ag.zeros((2, 4)), [ag.ones((4, 3)), ag.ones((4, 4))]).shape
+    (2, 4)
+    """
     step = functools.partial(_rnn_step, nonlinearity=nonlinearity)
     return _cell("rnn", step, input, state, weights)
 
 
 @two_arrays
 def gru_cell(input: Any, state: Any, weights: Sequence[Any]) -> Any:
-    """One step of `gru`: the next hidden state."""
+    """One step of `gru`: the next hidden state.
+
+    >>> weights = ag.ones((12, 3)), ag.ones((12, 4))
+    >>> ag.nn.gru_cell(ag.ones((2, 3)), ag.zeros((2, 4)), weights).shape
+    (2, 4)
+    """
     return _cell("gru", _gru_step, input, state, weights)
 
 
 @naming("input")
 def lstm_cell(input: Any, state: Any, weights: Sequence[Any]) -> tuple[Any, Any]:
-    """One step of `lstm`: the next hidden state and cell."""
+    """One step of `lstm`: the next hidden state and cell.
+
+    >>> state = ag.zeros((2, 4)), ag.zeros((2, 4))
+    >>> hidden, cell = ag.nn.lstm_cell(ag.ones((2, 3)), state, [ag.ones((16, 3)), ag.ones((16, 4))])
+    >>> hidden.shape
+    (2, 4)
+    """
     return _cell("lstm", _lstm_step, input, state, weights)  # type: ignore[no-any-return]
 
 
@@ -283,6 +298,11 @@ def gru(
     """A gated recurrent network over a sequence.
 
     Parameters and results are those of `rnn`; weights have three rows for each hidden unit.
+
+    >>> weights = [[ag.ones((12, 3)), ag.ones((12, 4))]]
+    >>> output, state = ag.nn.gru(ag.ones((5, 2, 3)), weights)
+    >>> output.shape, state.shape
+    ((5, 2, 4), (1, 2, 4))
     """
     options = (bidirectional, batch_first, dropout, lengths, key)
     return _sequence("gru", _gru_step, input, weights, state, *options)  # type: ignore[no-any-return]

@@ -99,6 +99,13 @@ def grid_sample(
     Returns
     -------
     array, (samples, channels, *shape)
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> image = ag.tensor([[[[0.0, 1.0], [2.0, 3.0]]]])
+    >>> ag.nn.grid_sample(image, ag.zeros((1, 1, 1, 2)), align_corners=True)
+    tensor([[[[1.5]]]])
     """
     count = input.ndim - 2
     one_of("mode", mode, ("bilinear", "nearest", "bicubic"), OptionError)
@@ -147,7 +154,13 @@ def _cubic_taps(place: Any, n: int, padding_mode: str, align: bool) -> list[tupl
 
 @one_array
 def affine_grid(theta: Any, size: Any, align_corners: Any = None) -> Any:
-    """The grid of a size for `grid_sample`, moved by one affine map for each sample."""
+    """The grid of a size for `grid_sample`, moved by one affine map for each sample.
+
+    >>> identity = ag.tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
+    >>> ag.nn.affine_grid(identity, (1, 1, 2, 2), align_corners=True)[0, 0]
+    tensor([[-1., -1.],
+            [ 1., -1.]])
+    """
     lengths = tuple(int(n) for n in size[2:])
     count = len(lengths)
     if count not in (2, 3):

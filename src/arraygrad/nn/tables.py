@@ -157,6 +157,13 @@ def embedding_bag(
     Returns
     -------
     array, (bags, features)
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> table = ag.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> ag.nn.embedding_bag(ag.tensor([[0, 1]]), table)
+    tensor([[2., 3.]])
     """
     one_of("mode", mode, ("sum", "mean", "max"), OptionError)
     factors = per_sample_weights

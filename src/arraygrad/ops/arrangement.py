@@ -107,13 +107,21 @@ def _at_least(function: Callable[..., Any]) -> AtLeast:
 
 @_at_least
 def atleast_1d(*arrays: Any) -> Any:
-    """Arrays with at least one axis: numbers become vectors with one element."""
+    """Arrays with at least one axis: numbers become vectors with one element.
+
+    >>> ag.atleast_1d(ag.tensor(1.0))
+    tensor([1.])
+    """
     return _each(arrays, lambda x: _reshape(x, shape=(1,)) if x.ndim == 0 else x)
 
 
 @_at_least
 def atleast_2d(*arrays: Any) -> Any:
-    """Arrays with at least two axes: vectors become rows."""
+    """Arrays with at least two axes: vectors become rows.
+
+    >>> ag.atleast_2d(ag.tensor([1.0, 2.0]))
+    tensor([[1., 2.]])
+    """
     return _each(
         arrays,
         lambda x: _reshape(x, shape=(1,) * (2 - x.ndim) + tuple(x.shape)) if x.ndim < 2 else x,
@@ -122,7 +130,11 @@ def atleast_2d(*arrays: Any) -> Any:
 
 @_at_least
 def atleast_3d(*arrays: Any) -> Any:
-    """Arrays with at least three axes: the axis of a vector becomes the middle one."""
+    """Arrays with at least three axes: the axis of a vector becomes the middle one.
+
+    >>> ag.atleast_3d(ag.tensor([1.0, 2.0])).shape
+    (1, 2, 1)
+    """
 
     def widened(x: Any) -> Any:
         shape = tuple(x.shape)
@@ -140,26 +152,44 @@ def _each(arrays: tuple[Any, ...], function: Any) -> Any:
 
 @joining
 def hstack(arrays: Any, /) -> Any:
-    """Join arrays side by side: along the second axis; vectors along their only axis."""
+    """Join arrays side by side: along the second axis; vectors along their only axis.
+
+    >>> ag.hstack([ag.tensor([1.0, 2.0]), ag.tensor([3.0])])
+    tensor([1., 2., 3.])
+    """
     parts = [atleast_1d(a) for a in arrays]
     return concat(parts, axis=0 if parts and parts[0].ndim == 1 else 1)
 
 
 @joining
 def vstack(arrays: Any, /) -> Any:
-    """Join arrays one below the other; vectors are rows."""
+    """Join arrays one below the other; vectors are rows.
+
+    >>> ag.vstack([ag.tensor([1.0, 2.0]), ag.tensor([3.0, 4.0])])
+    tensor([[1., 2.],
+            [3., 4.]])
+    """
     return concat([atleast_2d(a) for a in arrays], axis=0)
 
 
 @joining
 def dstack(arrays: Any, /) -> Any:
-    """Join arrays along the third axis."""
+    """Join arrays along the third axis.
+
+    >>> ag.dstack([ag.tensor([1.0, 2.0]), ag.tensor([3.0, 4.0])]).shape
+    (1, 2, 2)
+    """
     return concat([atleast_3d(a) for a in arrays], axis=2)
 
 
 @joining
 def column_stack(arrays: Any, /) -> Any:
-    """Join arrays side by side; vectors are columns."""
+    """Join arrays side by side; vectors are columns.
+
+    >>> ag.column_stack([ag.tensor([1.0, 2.0]), ag.tensor([3.0, 4.0])])
+    tensor([[1., 3.],
+            [2., 4.]])
+    """
     return concat([expand_dims(ravel(a), axis=1) if a.ndim < 2 else a for a in arrays], axis=1)
 
 
@@ -200,7 +230,11 @@ def split(x: NDArray[Any], indices_or_sections: Any, /, axis: int = 0) -> list[N
 def split(x: A, indices_or_sections: Any, /, axis: int = 0) -> list[A]: ...
 @naming("x")
 def split(x: Any, indices_or_sections: Any, /, axis: int = 0) -> list[Any]:
-    """Split an array along an axis: into equal parts, or at indices."""
+    """Split an array along an axis: into equal parts, or at indices.
+
+    >>> [part.shape for part in ag.split(ag.ones((4, 2)), 2)]
+    [(2, 2), (2, 2)]
+    """
     if hasattr(indices_or_sections, "__index__") and not getattr(indices_or_sections, "ndim", 0):
         parts, n = operator.index(indices_or_sections), x.shape[one_axis(axis, x.ndim)]
         if parts < 1 or n % parts:
@@ -234,7 +268,12 @@ def rot90(x: Any, /, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
 
 @one_array
 def repeat(x: Any, repeats: Any, /, axis: int | None = None) -> Any:
-    """Repeat each element: all the same number of times, or each its own number of times."""
+    """Repeat each element: all the same number of times, or each its own number of times.
+
+    >>> x = ag.tensor([1.0, 2.0], requires_grad=True)
+    >>> ag.grad(ag.repeat(x, 3).sum(), x)
+    tensor([3., 3.])
+    """
     if axis is None:
         x, axis = ravel(x), 0
     axis = one_axis(axis, x.ndim)
@@ -262,6 +301,9 @@ def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """A diagonal in the plane of two axes, as the last axis of the result.
 
     This is NumPy's function. The standard's function, `linalg.diagonal`, uses the last two axes.
+
+    >>> ag.diagonal(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    tensor([1., 4.])
     """
     if (axis1, axis2) not in ((-2, -1), (x.ndim - 2, x.ndim - 1)):
         x = moveaxis(x, (axis1, axis2), (-2, -1))
@@ -273,6 +315,9 @@ def trace(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """The sum of a diagonal in the plane of two axes.
 
     This is NumPy's function. The standard's function, `linalg.trace`, uses the last two axes.
+
+    >>> ag.trace(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    tensor(5.)
     """
     line = diagonal(x, offset, axis1, axis2)
     return _sum(line, axis=(line.ndim - 1,), keepdims=False)
@@ -322,8 +367,8 @@ def pad(
         "wrap": the array again, from its other end.
     constant_values : number, pair or sequence of pairs
         The values of a constant border.
-    reflect_type : "even"
-        Other types are not supported.
+    **keywords
+        NumPy's ``reflect_type="even"``. Others are not supported.
 
     Examples
     --------

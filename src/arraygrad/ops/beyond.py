@@ -34,6 +34,7 @@ cbrt = unary(
     "cbrt",
     vjp=lambda g, out: g / (3 * out * out),
     compute=lambda xp, x: xp.cbrt(x) if hasattr(xp, "cbrt") else xp.sign(x) * xp.abs(x) ** (1 / 3),
+    doc="The cube root. The derivative at zero is infinite.",
 )
 fmod = binary(
     "fmod",
@@ -41,18 +42,28 @@ fmod = binary(
     vjp_y=lambda g, x, y: -g * trunc(x / y),
     kind=Elementwise(wraps=True),
     compute=lambda xp, x, y: xp.fmod(x, y) if hasattr(xp, "fmod") else x - xp.trunc(x / y) * y,
+    doc="The remainder of `x` divided by `y`, with the sign of `x`. The slope by `x` is one "
+    "everywhere, also where the remainder jumps.",
 )
 
 
 @one_array
 def deg2rad(x: Any, /) -> Any:
-    """Degrees as radians."""
+    """Degrees as radians.
+
+    >>> ag.deg2rad(ag.tensor([0.0, 180.0]))
+    tensor([0.        , 3.14159265])
+    """
     return multiply(x, math.pi / 180)
 
 
 @one_array
 def rad2deg(x: Any, /) -> Any:
-    """Radians as degrees."""
+    """Radians as degrees.
+
+    >>> ag.rad2deg(ag.tensor([0.0, ag.pi]))
+    tensor([  0., 180.])
+    """
     return multiply(x, 180 / math.pi)
 
 
@@ -61,6 +72,10 @@ def fmax(x: Any, y: Any, /) -> Any:
     """The larger of two elements, or the one that is not NaN.
 
     If both are equal, the first gets the gradient.
+
+    >>> x, y = ag.tensor(1.0, requires_grad=True), ag.tensor(1.0, requires_grad=True)
+    >>> ag.grad(ag.fmax(x, y), [x, y])
+    (tensor(1.), tensor(0.))
     """
     return where(_first(greater(x, y), x, y), x, y)
 
@@ -70,6 +85,9 @@ def fmin(x: Any, y: Any, /) -> Any:
     """The smaller of two elements, or the one that is not NaN.
 
     If both are equal, the first gets the gradient.
+
+    >>> ag.fmin(ag.tensor([1.0, ag.nan]), ag.tensor([2.0, 3.0]))
+    tensor([1., 3.])
     """
     return where(_first(greater(y, x), x, y), x, y)
 
@@ -81,14 +99,22 @@ def _first(better: Any, x: Any, y: Any) -> Any:
 
 @two_arrays
 def heaviside(x: Any, h: Any, /) -> Any:
-    """The step function: 0 below zero, `h` at zero, 1 above. The derivative by `x` is zero."""
+    """The step function: 0 below zero, `h` at zero, 1 above. The derivative by `x` is zero.
+
+    >>> ag.heaviside(ag.tensor([-1.0, 0.0, 2.0]), 0.5)
+    tensor([0. , 0.5, 1. ])
+    """
     step = where(greater(x, 0), 1.0, where(isnan(x), x, 0.0))
     return where(equal(x, 0), h, step)
 
 
 @two_arrays
 def logaddexp2(x: Any, y: Any, /) -> Any:
-    """The logarithm to base 2 of ``2**x + 2**y``."""
+    """The logarithm to base 2 of ``2**x + 2**y``.
+
+    >>> ag.logaddexp2(ag.tensor([3.0]), ag.tensor([3.0]))
+    tensor([4.])
+    """
     return logaddexp(x * math.log(2), y * math.log(2)) / math.log(2)
 
 
@@ -97,6 +123,10 @@ def nan_to_num(x: Any, /, nan: float = 0.0, posinf: Any = None, neginf: Any = No
     """Replace NaN and infinities by numbers: by default, NaN by zero, infinities by the limits.
 
     The gradient is zero at the replaced elements.
+
+    >>> x = ag.tensor([1.0, ag.nan], requires_grad=True)
+    >>> ag.grad(ag.nan_to_num(x).sum(), x)
+    tensor([1., 0.])
     """
     if is_complex(x):
         raise TypeError("nan_to_num is for real numbers: take real() and imag() apart")

@@ -151,7 +151,11 @@ _contract = declare(
 
 @two_arrays
 def vecdot(x: Any, y: Any, /, *, axis: int = -1) -> Any:
-    """The sum of ``conj(x) * y`` along an axis."""
+    """The sum of ``conj(x) * y`` along an axis.
+
+    >>> ag.vecdot(ag.tensor([[1.0, 2.0], [3.0, 4.0]]), ag.tensor([1.0, 10.0]))
+    tensor([21., 43.])
+    """
     if axis >= 0:  # it counts in the broadcast shape: count from the end, which both share
         axis -= max(x.ndim, y.ndim)
     n, m = x.shape[one_axis(axis, x.ndim)], y.shape[one_axis(axis, y.ndim)]
@@ -168,6 +172,9 @@ def tensordot(x: Any, y: Any, /, *, axes: Any = 2) -> Any:
 
     `axes` is the number of pairs (the last axes of `x` with the first of `y`), or two sequences of
     axes.
+
+    >>> ag.tensordot(ag.ones((2, 3, 4)), ag.ones((3, 4, 5))).shape
+    (2, 5)
     """
     if hasattr(axes, "__index__"):
         n = int(axes)
@@ -424,5 +431,10 @@ def _arrange(x: Any, labels: str, output: str) -> Any:
 
 @two_arrays
 def outer(x: Any, y: Any, /) -> Any:
-    """The outer product: each element of `x` times each element of `y`."""
+    """The outer product: each element of `x` times each element of `y`.
+
+    >>> ag.outer(ag.tensor([1.0, 2.0]), ag.tensor([1.0, 10.0]))
+    tensor([[ 1., 10.],
+            [ 2., 20.]])
+    """
     return expand_dims(ravel(x), axis=1) * ravel(y)

@@ -48,7 +48,7 @@ divide = binary(
     "divide",
     vjp_x=lambda g, y: g / y,
     vjp_y=lambda g, y, out: -g * out / y,
-    doc="The quotient of two arrays.",
+    doc="The quotient of two arrays. At `y` zero, the derivatives are infinite.",
 )
 negative = unary("negative", vjp=lambda g: -g, doc="The elements with their sign changed.")
 positive = unary("positive", vjp=lambda g: g, doc="The elements as they are: a copy.")
@@ -56,7 +56,7 @@ reciprocal = unary(
     "reciprocal",
     vjp=lambda g, out: -g * out * out,
     compute=lambda xp, x: 1 / x,
-    doc="One divided by each element.",
+    doc="One divided by each element. At zero, the derivative is infinite.",
 )
 square = unary("square", vjp=lambda g, x: 2 * (g * x), doc="Each element times itself.")
 
@@ -94,7 +94,11 @@ def _pow_y(g: Any, x: Any, y: Any, out: Any) -> Any:
 
 
 pow = binary(
-    "pow", vjp_x=_pow_x, vjp_y=_pow_y, doc="Each element of `x` to the power of the element of `y`."
+    "pow",
+    vjp_x=_pow_x,
+    vjp_y=_pow_y,
+    doc="Each element of `x` to the power of the element of `y`. ``x**0`` is constant in `x`, and "
+    "``0**y`` in `y` from zero on. By `y`, the derivative at a negative `x` is NaN.",
 )
 
 remainder = binary(
@@ -102,7 +106,8 @@ remainder = binary(
     vjp_x=lambda g: g,
     vjp_y=lambda g, x, y: -g * floor_divide(x, y),
     kind=Elementwise(wraps=True),
-    doc="The remainder of `x` divided by `y`, with the sign of `y`.",
+    doc="The remainder of `x` divided by `y`, with the sign of `y`. The slope by `x` is one "
+    "everywhere, also where the remainder jumps.",
 )
 floor_divide = binary(
     "floor_divide",
@@ -132,7 +137,9 @@ exp2 = unary(
     doc="Two to the power of each element.",
 )
 expm1 = unary("expm1", d=lambda out: out + 1, doc="`exp(x) - 1`, accurate for small `x`.")
-log = unary("log", vjp=lambda g, x: g / x, doc="The natural logarithm.")
+log = unary(
+    "log", vjp=lambda g, x: g / x, doc="The natural logarithm. At zero, its derivative is infinite."
+)
 log1p = unary("log1p", vjp=lambda g, x: g / (x + 1), doc="`log(1 + x)`, accurate for small `x`.")
 log2 = unary("log2", vjp=lambda g, x: g / (x * math.log(2)), doc="The logarithm to base two.")
 log10 = unary("log10", vjp=lambda g, x: g / (x * math.log(10)), doc="The logarithm to base ten.")
@@ -157,15 +164,27 @@ logaddexp = binary(
     vjp_y=lambda g, x, y: g * expit(y - x),
     doc="`log(exp(x) + exp(y))`, without overflow.",
 )
-sqrt = unary("sqrt", vjp=lambda g, out: g / (2 * out), doc="The square root.")
+sqrt = unary(
+    "sqrt",
+    vjp=lambda g, out: g / (2 * out),
+    doc="The square root. At zero, its derivative is infinite.",
+)
 
 # --- trigonometric and hyperbolic ----------------------------------------------------------------
 
 sin = unary("sin", d=lambda x: cos(x), doc="The sine of angles in radians.")
 cos = unary("cos", d=lambda x: -sin(x), doc="The cosine of angles in radians.")
 tan = unary("tan", d=lambda out: 1 + out * out, doc="The tangent of angles in radians.")
-asin = unary("asin", vjp=lambda g, x: g / sqrt(1 - x * x), doc="The inverse sine.")
-acos = unary("acos", vjp=lambda g, x: -g / sqrt(1 - x * x), doc="The inverse cosine.")
+asin = unary(
+    "asin",
+    vjp=lambda g, x: g / sqrt(1 - x * x),
+    doc="The inverse sine. At -1 and 1, its derivative is infinite.",
+)
+acos = unary(
+    "acos",
+    vjp=lambda g, x: -g / sqrt(1 - x * x),
+    doc="The inverse cosine. At -1 and 1, its derivative is infinite.",
+)
 atan = unary("atan", vjp=lambda g, x: g / (1 + x * x), doc="The inverse tangent.")
 sinh = unary("sinh", d=lambda x: cosh(x), doc="The hyperbolic sine.")
 cosh = unary("cosh", d=lambda x: sinh(x), doc="The hyperbolic cosine.")
@@ -174,9 +193,15 @@ asinh = unary("asinh", vjp=lambda g, x: g / sqrt(x * x + 1), doc="The inverse hy
 # Two roots: the root of the product is not the principal branch on the left half-plane. And
 # `x - -1`: `x + 1` would lose the sign of a zero imaginary part, which chooses the branch.
 acosh = unary(
-    "acosh", vjp=lambda g, x: g / (sqrt(x - 1) * sqrt(x - -1)), doc="The inverse hyperbolic cosine."
+    "acosh",
+    vjp=lambda g, x: g / (sqrt(x - 1) * sqrt(x - -1)),
+    doc="The inverse hyperbolic cosine. At 1, its derivative is infinite.",
 )
-atanh = unary("atanh", vjp=lambda g, x: g / (1 - x * x), doc="The inverse hyperbolic tangent.")
+atanh = unary(
+    "atanh",
+    vjp=lambda g, x: g / (1 - x * x),
+    doc="The inverse hyperbolic tangent. At -1 and 1, its derivative is infinite.",
+)
 
 
 def _over_square(g: Any, x: Any, y: Any) -> Any:
@@ -200,7 +225,7 @@ hypot = binary(
     "hypot",
     vjp_x=lambda g, x, out: g * (x / out),
     vjp_y=lambda g, y, out: g * (y / out),
-    doc="The length of the hypotenuse: `sqrt(x**2 + y**2)`.",
+    doc="The length of the hypotenuse: `sqrt(x**2 + y**2)`. At (0, 0), its derivatives are NaN.",
 )
 
 # --- absolute value, sign, complex parts ---------------------------------------------------------
@@ -237,7 +262,8 @@ sign = unary(
     vjp=_sign,
     kind=Elementwise(flat="real"),
     holomorphic=False,
-    doc="The sign: -1, 0 or 1. For a complex number, the number divided by its absolute value.",
+    doc="The sign: -1, 0 or 1, with derivative zero. For a complex number, the number divided by "
+    "its absolute value.",
 )
 conj = unary(
     "conj",
@@ -266,13 +292,13 @@ angle = unary(
     kind=Elementwise(flat="real", real=True),
     holomorphic=False,
     compute=lambda xp, x: xp.atan2(xp.imag(x), xp.real(x)),
-    doc="The angle of a complex number.",
+    doc="The angle of a complex number. The derivative is zero at zero, and for real numbers.",
 )
 copysign = binary(
     "copysign",
     vjp_x=lambda g, x, out: g * where(equal(x, 0), 0, sign(x) * sign(out)),
     kind=Elementwise(flat=("y",)),
-    doc="The absolute value of `x` with the sign of `y`.",
+    doc="The absolute value of `x` with the sign of `y`. The derivative at `x` zero is zero.",
 )
 
 # --- choosing ------------------------------------------------------------------------------------
@@ -287,13 +313,15 @@ maximum = binary(
     "maximum",
     vjp_x=lambda g, x, y: _larger(g, x, y),
     vjp_y=lambda g, x, y: _larger(g, y, x),
-    doc="The larger of two elements. At ties, both get half of the gradient.",
+    doc="The larger of two elements. At ties, both get half of the gradient. If one is NaN, so is "
+    "the result, and both get all of it.",
 )
 minimum = binary(
     "minimum",
     vjp_x=lambda g, x, y: _larger(g, y, x),
     vjp_y=lambda g, x, y: _larger(g, x, y),
-    doc="The smaller of two elements. At ties, both get half of the gradient.",
+    doc="The smaller of two elements. At ties, both get half of the gradient. If one is NaN, so is "
+    "the result, and both get all of it.",
 )
 # The minimum swaps the arguments of `_larger`: it takes x where x is smaller than y.
 
@@ -326,7 +354,11 @@ def _declare_choice(
 where: ThreeArrays[[]] = _declare_choice(
     "where",
     Elementwise(linear=True),
-    "Elements of `x` where the condition holds, of `y` elsewhere.",
+    """Elements of `x` where the condition holds, of `y` elsewhere. Others have gradient zero.
+
+    >>> ag.where(ag.tensor([True, False]), ag.tensor([1.0, 2.0]), 0.0)
+    tensor([1., 0.])
+    """,
 )
 choose = _declare_choice(
     "choose",

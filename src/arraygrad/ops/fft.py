@@ -234,14 +234,22 @@ def fft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backwa
 
 @one_array
 def ifft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Any:
-    """The inverse of `fft`."""
+    """The inverse of `fft`.
+
+    >>> ag.fft.ifft(ag.tensor([1.0 + 0j, 0.0]))
+    tensor([0.5+0.j, 0.5+0.j])
+    """
     s, axes = _one(x, n, axis, half=False)
     return _ifft(x, s=s, axis=axes, norm=_norm(norm))
 
 
 @one_array
 def rfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Any:
-    """The transform of real numbers, for frequencies from zero to n/2; these give the others."""
+    """The transform of real numbers, for frequencies from zero to n/2; these give the others.
+
+    >>> ag.fft.rfft(ag.ones(4))
+    tensor([4.+0.j, 0.+0.j, 0.+0.j])
+    """
     s, axes = _one(_real(x, "rfft"), n, axis, half=False)
     return _rfft(x, s=s, axis=axes, norm=_norm(norm))
 
@@ -251,6 +259,9 @@ def irfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "back
     """The inverse of `rfft`: `n` real numbers.
 
     By default, `n` is even. Pass `n` if the length of the signal was odd.
+
+    >>> ag.fft.irfft(ag.tensor([4.0 + 0j, 0.0, 0.0]))
+    tensor([1., 1., 1., 1.])
     """
     s, axes = _one(x, n, axis, half=True)
     return _irfft(x, s=s, axis=axes, norm=_norm(norm))
@@ -258,14 +269,22 @@ def irfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "back
 
 @one_array
 def hfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Any:
-    """The real spectrum, of length `n`, of a Hermitian signal; `x` is half of the signal."""
+    """The real spectrum, of length `n`, of a Hermitian signal; `x` is half of the signal.
+
+    >>> ag.fft.hfft(ag.tensor([1.0 + 0j, 0.0, 0.0]))
+    tensor([1., 1., 1., 1.])
+    """
     s, axes = _one(x, n, axis, half=True)
     return _irfft(conj(x), s=s, axis=axes, norm=_OPPOSITE[_norm(norm)])
 
 
 @one_array
 def ihfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Any:
-    """The inverse of `hfft`: half of a Hermitian signal."""
+    """The inverse of `hfft`: half of a Hermitian signal.
+
+    >>> ag.real(ag.fft.ihfft(ag.ones(4)))
+    tensor([1., 0., 0.])
+    """
     s, axes = _one(_real(x, "ihfft"), n, axis, half=False)
     return conj(_rfft(x, s=s, axis=axes, norm=_OPPOSITE[_norm(norm)]))
 
@@ -286,6 +305,13 @@ def fftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: Norm = "backward")
         By default all axes or, with `s`, the last ``len(s)`` axes.
     norm : {"backward", "ortho", "forward"}
         As for `fft`.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> ag.fft.fftn(ag.ones((2, 2)))
+    tensor([[4.+0.j, 0.+0.j],
+            [0.+0.j, 0.+0.j]])
     """
     lengths, places = _many(x, s, axes, half=False)
     return _fft(x, s=lengths, axis=places, norm=_norm(norm))
@@ -293,21 +319,36 @@ def fftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: Norm = "backward")
 
 @one_array
 def ifftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: Norm = "backward") -> Any:
-    """The inverse of `fftn`."""
+    """The inverse of `fftn`.
+
+    >>> ag.fft.ifftn(ag.ones((2, 2)) + 0j)
+    tensor([[1.+0.j, 0.+0.j],
+            [0.+0.j, 0.+0.j]])
+    """
     lengths, places = _many(x, s, axes, half=False)
     return _ifft(x, s=lengths, axis=places, norm=_norm(norm))
 
 
 @one_array
 def rfftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: Norm = "backward") -> Any:
-    """The transform of real numbers over several axes, with half of the frequencies on the last."""
+    """The transform of real numbers over several axes, with half of the frequencies on the last.
+
+    >>> ag.fft.rfftn(ag.ones((2, 2)))
+    tensor([[4.+0.j, 0.+0.j],
+            [0.+0.j, 0.+0.j]])
+    """
     lengths, places = _many(_real(x, "rfftn"), s, axes, half=False)
     return _rfft(x, s=lengths, axis=places, norm=_norm(norm))
 
 
 @one_array
 def irfftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: Norm = "backward") -> Any:
-    """The inverse of `rfftn`: real numbers. By default, the length of the last axis is even."""
+    """The inverse of `rfftn`: real numbers. By default, the length of the last axis is even.
+
+    >>> ag.fft.irfftn(ag.ones((2, 2)) + 0j)
+    tensor([[1., 0.],
+            [0., 0.]])
+    """
     lengths, places = _many(x, s, axes, half=True)
     return _irfft(x, s=lengths, axis=places, norm=_norm(norm))
 
@@ -317,14 +358,22 @@ def irfftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: Norm = "backward
 
 @one_array
 def fftshift(x: Any, /, *, axes: Axis = None) -> Any:
-    """Move frequency zero to the middle, along the given axes or along all."""
+    """Move frequency zero to the middle, along the given axes or along all.
+
+    >>> ag.fft.fftshift(ag.fft.fftfreq(4))
+    tensor([-0.5 , -0.25,  0.  ,  0.25])
+    """
     places = _all_axes(x, axes)
     return roll(x, tuple(x.shape[a] // 2 for a in places), axis=places)
 
 
 @one_array
 def ifftshift(x: Any, /, *, axes: Axis = None) -> Any:
-    """Undo `fftshift`."""
+    """Undo `fftshift`.
+
+    >>> ag.fft.ifftshift(ag.tensor([-1.0, 0.0, 1.0]))
+    tensor([ 0.,  1., -1.])
+    """
     places = _all_axes(x, axes)
     return roll(x, tuple(-(x.shape[a] // 2) for a in places), axis=places)
 

@@ -279,7 +279,13 @@ def take(x: Any, indices: Any, /, axis: int | None = None) -> Any:
 
 @one_array
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
-    """Read one element for each of `indices` along an axis; the result has their shape."""
+    """Read one element for each of `indices` along an axis; the result has their shape.
+
+    >>> x = ag.tensor([[3.0, 1.0], [2.0, 4.0]])
+    >>> ag.take_along_axis(x, ag.argmax(x, axis=1, keepdims=True), axis=1)
+    tensor([[3.],
+            [4.]])
+    """
     axis = one_axis(axis, x.ndim)
     indices = _index_array(x, indices)
     if indices.ndim != x.ndim:
@@ -289,13 +295,22 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
 
 @one_array
 def argsort(x: Any, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Any:
-    """The indices that sort an array along an axis."""
+    """The indices that sort an array along an axis.
+
+    >>> ag.argsort(ag.tensor([3.0, 1.0, 2.0]))
+    tensor([1, 2, 0])
+    """
     return _argsort(x, axis=one_axis(axis, x.ndim), descending=descending, stable=stable)
 
 
 @one_array
 def sort(x: Any, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Any:
-    """Sort an array along an axis. Each element gets the gradient of its new place."""
+    """Sort an array along an axis. Each element gets the gradient of its new place.
+
+    >>> x = ag.tensor([3.0, 1.0, 2.0], requires_grad=True)
+    >>> ag.grad(ag.sort(x) @ ag.tensor([1.0, 10.0, 100.0]), x)
+    tensor([100.,   1.,  10.])
+    """
     if isinstance(x, Array):
         order = argsort(x, axis=axis, descending=descending, stable=stable)
         return take_along_axis(x, order, axis=axis)

@@ -55,7 +55,11 @@ def check_square(x: Any, name: str, argument: str = "x") -> None:
 
 @one_array
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
-    """The sum of a diagonal of matrices."""
+    """The sum of a diagonal of matrices.
+
+    >>> ag.linalg.trace(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    tensor(5.)
+    """
     return sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
 
 
@@ -64,7 +68,12 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
 
 @two_arrays
 def outer(x1: Any, x2: Any, /) -> Any:
-    """The outer product of two vectors."""
+    """The outer product of two vectors.
+
+    >>> ag.linalg.outer(ag.tensor([1.0, 2.0]), ag.tensor([1.0, 10.0]))
+    tensor([[ 1., 10.],
+            [ 2., 20.]])
+    """
     for name, x in (("x1", x1), ("x2", x2)):
         if x.ndim != 1:
             raise ValueError(f"outer: {name} must be one-dimensional, got shape {tuple(x.shape)}")
@@ -211,7 +220,12 @@ def solve(x1: Any, x2: Any, /) -> Any:
 
 @one_array
 def inv(x: Any, /) -> Any:
-    """The inverse of square matrices."""
+    """The inverse of square matrices.
+
+    >>> ag.linalg.inv(ag.tensor([[2.0, 0.0], [0.0, 4.0]]))
+    tensor([[0.5 , 0.  ],
+            [0.  , 0.25]])
+    """
     check_square(x, "inv")
     return inv_matrix(x)
 
@@ -230,6 +244,9 @@ def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
 
     Singular values below `rtol` times the largest count as zero. By default, `rtol` is the larger
     of the matrix's two lengths times the precision of the dtype.
+
+    >>> ag.linalg.matrix_rank(ag.tensor([[1.0, 2.0], [2.0, 4.0]]))
+    tensor(1)
     """
     check_matrices(x, "matrix_rank")
     return _matrix_rank(x, rtol=plain(rtol))

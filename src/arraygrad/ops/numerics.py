@@ -378,7 +378,11 @@ def convolve(a: Any, v: Any, /, mode: str = "full") -> Any:
 
 @two_arrays
 def correlate(a: Any, v: Any, /, mode: str = "valid") -> Any:
-    """The sum of ``a[n + k] * conj(v[n])`` for each shift `k`; modes as in `convolve`."""
+    """The sum of ``a[n + k] * conj(v[n])`` for each shift `k`; modes as in `convolve`.
+
+    >>> ag.correlate(ag.tensor([1.0, 2.0, 3.0]), ag.tensor([0.0, 1.0]))
+    tensor([2., 3.])
+    """
     a, v = as_arrays(a, v)
     if v.ndim == 1 and a.ndim == 1 and v.shape[0] > a.shape[0] and mode == "same":
         start = a.shape[0] // 2
@@ -395,6 +399,9 @@ def dot(a: Any, b: Any, /) -> Any:
     """NumPy's product of numbers, vectors and matrices.
 
     With more axes, it sums over the last axis of `a` and the second last axis of `b`.
+
+    >>> ag.dot(ag.tensor([1.0, 2.0]), ag.tensor([3.0, 4.0]))
+    tensor(11.)
     """
     if isinstance(a, int | float | complex) or isinstance(b, int | float | complex):
         return multiply(a, b)
@@ -408,7 +415,11 @@ def dot(a: Any, b: Any, /) -> Any:
 
 @two_arrays
 def inner(a: Any, b: Any, /) -> Any:
-    """The sum of products over the last axes of both arrays."""
+    """The sum of products over the last axes of both arrays.
+
+    >>> ag.inner(ag.tensor([[1.0, 2.0], [3.0, 4.0]]), ag.tensor([1.0, 10.0]))
+    tensor([21., 43.])
+    """
     if isinstance(a, int | float | complex) or isinstance(b, int | float | complex):
         return multiply(a, b)
     if not a.ndim or not b.ndim:
@@ -418,7 +429,11 @@ def inner(a: Any, b: Any, /) -> Any:
 
 @two_arrays
 def vdot(a: Any, b: Any, /) -> Any:
-    """The sum of the products of all elements; the first array is conjugated."""
+    """The sum of the products of all elements; the first array is conjugated.
+
+    >>> ag.vdot(ag.tensor([1j, 2.0]), ag.tensor([1j, 2.0]))
+    tensor(5.+0.j)
+    """
     return matmul(conj(ravel(a)), ravel(b))
 
 

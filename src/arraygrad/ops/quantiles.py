@@ -168,7 +168,11 @@ def _in_percent(typed: OneArray[P], name: str) -> OneArray[P]:
 
     functools.update_wrapper(run, function)  # for its signature
     run.__name__ = run.__qualname__ = name
-    run.__doc__ = f"`{function.__name__}`, with `q` between 0 and 100."
+    run.__doc__ = f"""`{function.__name__}`, with `q` between 0 and 100.
+
+    >>> ag.{name}(ag.tensor([1.0, 2.0, 4.0]), 75)
+    tensor(3.)
+    """
     return cast("OneArray[P]", named(run, 1))
 
 

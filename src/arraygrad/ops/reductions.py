@@ -307,19 +307,34 @@ def prod(x: Any, /, axis: Axis = None, *, dtype: Any = None, keepdims: bool = Fa
 
 @one_array
 def mean(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
-    """The arithmetic mean."""
+    """The arithmetic mean.
+
+    >>> x = ag.tensor([1.0, 3.0], requires_grad=True)
+    >>> ag.grad(ag.mean(x), x)
+    tensor([0.5, 0.5])
+    """
     return _mean(x, axis=many_axes(axis, x.ndim), keepdims=keepdims)
 
 
 @one_array
 def var(x: Any, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """The variance, with ``n - correction`` in the denominator."""
+    """The variance, with ``n - correction`` in the denominator.
+
+    >>> x = ag.tensor([1.0, 3.0], requires_grad=True)
+    >>> ag.grad(ag.var(x, correction=1), x)
+    tensor([-2.,  2.])
+    """
     return _var(x, axis=many_axes(axis, x.ndim), correction=correction, keepdims=keepdims)
 
 
 @one_array
 def std(x: Any, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """The standard deviation. Where it is zero, its gradient is zero, too."""
+    """The standard deviation. Where it is zero, its gradient is zero, too.
+
+    >>> x = ag.tensor([2.0, 2.0], requires_grad=True)
+    >>> ag.grad(ag.std(x), x)
+    tensor([0., 0.])
+    """
     return _std(x, axis=many_axes(axis, x.ndim), correction=correction, keepdims=keepdims)
 
 
@@ -340,7 +355,12 @@ def max(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
 
 @one_array
 def min(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
-    """The smallest element. Ties share the gradient evenly."""
+    """The smallest element. Ties share the gradient evenly.
+
+    >>> x = ag.tensor([1.0, 1.0, 3.0], requires_grad=True)
+    >>> ag.grad(ag.min(x), x)
+    tensor([0.5, 0.5, 0. ])
+    """
     axes = many_axes(axis, x.ndim, numbers=True)
     return _min(x, axis=_some(axes, x, "min"), keepdims=keepdims)
 
@@ -354,31 +374,51 @@ def _some(axis: Axes, x: Any, name: str) -> Axes:
 
 @one_array
 def all(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
-    """Whether all elements are true (not zero)."""
+    """Whether all elements are true (not zero).
+
+    >>> ag.all(ag.tensor([[True, False], [True, True]]), axis=1)
+    tensor([False,  True])
+    """
     return _all(x, axis=many_axes(axis, x.ndim, numbers=True), keepdims=keepdims)
 
 
 @one_array
 def any(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
-    """Whether any element is true (not zero)."""
+    """Whether any element is true (not zero).
+
+    >>> ag.any(ag.tensor([[True, False], [False, False]]), axis=1)
+    tensor([ True, False])
+    """
     return _any(x, axis=many_axes(axis, x.ndim, numbers=True), keepdims=keepdims)
 
 
 @one_array
 def count_nonzero(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
-    """How many elements are not zero."""
+    """How many elements are not zero.
+
+    >>> ag.count_nonzero(ag.tensor([0.0, 1.0, 2.0]))
+    tensor(2)
+    """
     return _count_nonzero(x, axis=many_axes(axis, x.ndim, numbers=True), keepdims=keepdims)
 
 
 @one_array
 def argmax(x: Any, /, axis: int | None = None, *, keepdims: bool = False) -> Any:
-    """The index of the largest element; of the first one, if there are several."""
+    """The index of the largest element; of the first one, if there are several.
+
+    >>> ag.argmax(ag.tensor([1.0, 3.0, 3.0]))
+    tensor(1)
+    """
     return _along(_argmax, x, axis, keepdims)
 
 
 @one_array
 def argmin(x: Any, /, axis: int | None = None, *, keepdims: bool = False) -> Any:
-    """The index of the smallest element; of the first one, if there are several."""
+    """The index of the smallest element; of the first one, if there are several.
+
+    >>> ag.argmin(ag.tensor([[2.0, 1.0], [0.0, 4.0]]), axis=1)
+    tensor([1, 0])
+    """
     return _along(_argmin, x, axis, keepdims)
 
 
@@ -395,7 +435,11 @@ def _along(op: Any, x: Any, axis: int | None, keepdims: bool) -> Any:
 def cumulative_sum(
     x: Any, /, axis: int | None = None, *, dtype: Any = None, include_initial: bool = False
 ) -> Any:
-    """The running sum along an axis."""
+    """The running sum along an axis.
+
+    >>> ag.cumulative_sum(ag.tensor([1.0, 2.0, 3.0]))
+    tensor([1., 3., 6.])
+    """
     return _cumulative(_cumulative_sum, zeros_like, x, axis, dtype, include_initial)
 
 
@@ -403,7 +447,12 @@ def cumulative_sum(
 def cumulative_prod(
     x: Any, /, axis: int | None = None, *, dtype: Any = None, include_initial: bool = False
 ) -> Any:
-    """The running product along an axis. The gradient is correct even if elements are zero."""
+    """The running product along an axis. The gradient is correct even if elements are zero.
+
+    >>> x = ag.tensor([2.0, 0.0, 3.0], requires_grad=True)
+    >>> ag.grad(ag.cumulative_prod(x)[2], x)
+    tensor([0., 6., 0.])
+    """
     return _cumulative(_cumulative_prod, ones_like, x, axis, dtype, include_initial)
 
 

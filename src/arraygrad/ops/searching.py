@@ -151,7 +151,11 @@ def unique_counts(x: NDArray[Any], /) -> UniqueCountsResult[NDArray[Any]]: ...
 def unique_counts(x: A, /) -> UniqueCountsResult[A]: ...
 @naming("x")
 def unique_counts(x: Any, /) -> UniqueCountsResult[Any]:
-    """The distinct values, sorted, and how often each occurs."""
+    """The distinct values, sorted, and how often each occurs.
+
+    >>> ag.unique_counts(ag.tensor([3, 1, 3])).counts
+    tensor([1, 2])
+    """
     found = unique_all(x)
     return UniqueCountsResult(found.values, found.counts)
 
@@ -162,14 +166,22 @@ def unique_inverse(x: NDArray[Any], /) -> UniqueInverseResult[NDArray[Any]]: ...
 def unique_inverse(x: A, /) -> UniqueInverseResult[A]: ...
 @naming("x")
 def unique_inverse(x: Any, /) -> UniqueInverseResult[Any]:
-    """The distinct values, sorted, and the number of its value for each element."""
+    """The distinct values, sorted, and the number of its value for each element.
+
+    >>> ag.unique_inverse(ag.tensor([3, 1, 3])).inverse_indices
+    tensor([1, 0, 1])
+    """
     found = unique_all(x)
     return UniqueInverseResult(found.values, found.inverse_indices)
 
 
 @one_array
 def unique_values(x: Any, /) -> Any:
-    """The distinct values, sorted."""
+    """The distinct values, sorted.
+
+    >>> ag.unique_values(ag.tensor([3, 1, 3]))
+    tensor([1, 3])
+    """
     return unique_all(x).values
 
 

@@ -174,14 +174,23 @@ def permute_dims(x: Any, /, axes: Any) -> Any:
 
 @one_array
 def matrix_transpose(x: Any, /) -> Any:
-    """Swap the last two axes."""
+    """Swap the last two axes.
+
+    >>> ag.matrix_transpose(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    tensor([[1., 3.],
+            [2., 4.]])
+    """
     _matrices(x, "matrix_transpose")
     return _permute_dims(x, axes=(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
 
 
 @one_array
 def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
-    """Move axes to new positions; the others keep their order."""
+    """Move axes to new positions; the others keep their order.
+
+    >>> ag.moveaxis(ag.ones((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
+    """
     sources = many_axes(source, x.ndim, "source") or ()
     destinations = many_axes(destination, x.ndim, "destination") or ()
     if len(sources) != len(destinations):
@@ -194,7 +203,11 @@ def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
 
 @one_array
 def swapaxes(x: Any, axis1: int, axis2: int, /) -> Any:
-    """Exchange two axes."""
+    """Exchange two axes.
+
+    >>> ag.swapaxes(ag.ones((2, 3, 4)), 0, 2).shape
+    (4, 3, 2)
+    """
     a, b = one_axis(axis1, x.ndim, "axis1"), one_axis(axis2, x.ndim, "axis2")
     order = list(range(x.ndim))
     order[a], order[b] = b, a
@@ -203,7 +216,11 @@ def swapaxes(x: Any, axis1: int, axis2: int, /) -> Any:
 
 @one_array
 def expand_dims(x: Any, /, axis: int | tuple[int, ...] | list[int] = 0) -> Any:
-    """Insert axes of length one at the positions `axis` of the result."""
+    """Insert axes of length one at the positions `axis` of the result.
+
+    >>> ag.expand_dims(ag.ones(3), axis=0).shape
+    (1, 3)
+    """
     places = axis if isinstance(axis, tuple | list) else (axis,)
     ndim = x.ndim + len(places)
     found = many_axes(tuple(places), ndim)
@@ -213,7 +230,11 @@ def expand_dims(x: Any, /, axis: int | tuple[int, ...] | list[int] = 0) -> Any:
 
 @one_array
 def squeeze(x: Any, /, axis: Axis = None) -> Any:
-    """Remove axes of length one: the given axes, or all."""
+    """Remove axes of length one: the given axes, or all.
+
+    >>> ag.squeeze(ag.ones((1, 3, 1)), axis=0).shape
+    (3, 1)
+    """
     if axis is None:
         return _reshape(x, shape=tuple(n for n in x.shape if n != 1))
     dropped = many_axes(axis, x.ndim, numbers=True) or ()
@@ -225,13 +246,21 @@ def squeeze(x: Any, /, axis: Axis = None) -> Any:
 
 @one_array
 def ravel(x: Any, /) -> Any:
-    """All elements in one axis."""
+    """All elements in one axis.
+
+    >>> ag.ravel(ag.ones((2, 3))).shape
+    (6,)
+    """
     return _reshape(x, shape=(math.prod(x.shape),))
 
 
 @one_array
 def flatten(x: Any, /, start_axis: int = 0, end_axis: int = -1) -> Any:
-    """Merge the axes from `start_axis` to `end_axis` into one."""
+    """Merge the axes from `start_axis` to `end_axis` into one.
+
+    >>> ag.flatten(ag.ones((2, 3, 4)), start_axis=1).shape
+    (2, 12)
+    """
     if x.ndim == 0:
         return _reshape(x, shape=(1,))
     first = one_axis(start_axis, x.ndim, "start_axis")
@@ -244,7 +273,12 @@ def flatten(x: Any, /, start_axis: int = 0, end_axis: int = -1) -> Any:
 
 @one_array
 def broadcast_to(x: Any, /, shape: Shape) -> Any:
-    """Repeat an array along new axes and axes of length one, without copying it."""
+    """Repeat an array along new axes and axes of length one, without copying it.
+
+    >>> x = ag.tensor([1.0, 2.0], requires_grad=True)
+    >>> ag.grad(ag.broadcast_to(x, (3, 2)).sum(), x)
+    tensor([3., 3.])
+    """
     wanted = shape_tuple(shape)
     if x.shape == wanted:
         return x
@@ -254,7 +288,11 @@ def broadcast_to(x: Any, /, shape: Shape) -> Any:
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of arrays of the given shapes after broadcasting."""
+    """The shape of arrays of the given shapes after broadcasting.
+
+    >>> ag.broadcast_shapes((2, 1), (3,))
+    (2, 3)
+    """
     ndim = max(map(len, shapes), default=0)
     result = [1] * ndim
     for shape in shapes:
@@ -271,20 +309,32 @@ def broadcast_arrays(*arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]: ...
 def broadcast_arrays(*arrays: A) -> tuple[A, ...]: ...
 @naming("*arrays")
 def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
-    """Broadcast arrays against each other."""
+    """Broadcast arrays against each other.
+
+    >>> [a.shape for a in ag.broadcast_arrays(ag.ones((2, 1)), ag.ones(3))]
+    [(2, 3), (2, 3)]
+    """
     shape = broadcast_shapes(*(a.shape for a in arrays))
     return tuple(broadcast_to(a, shape) for a in arrays)
 
 
 @one_array
 def flip(x: Any, /, *, axis: Axis = None) -> Any:
-    """Reverse the order of elements along the given axes, or along all."""
+    """Reverse the order of elements along the given axes, or along all.
+
+    >>> ag.flip(ag.tensor([1.0, 2.0, 3.0]))
+    tensor([3., 2., 1.])
+    """
     return _flip(x, axis=tuple(range(x.ndim)) if axis is None else many_axes(axis, x.ndim))
 
 
 @one_array
 def roll(x: Any, /, shift: Any, *, axis: Axis = None) -> Any:
-    """Shift elements along axes; elements that leave at one end come back at the other."""
+    """Shift elements along axes; elements that leave at one end come back at the other.
+
+    >>> ag.roll(ag.tensor([1.0, 2.0, 3.0]), 1)
+    tensor([3., 1., 2.])
+    """
     if axis is None:
         if isinstance(shift, tuple | list):
             raise TypeError("shift must be an integer when axis is None")
@@ -302,7 +352,11 @@ def roll(x: Any, /, shift: Any, *, axis: Axis = None) -> Any:
 
 @joining
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
-    """Join arrays along an existing axis; with None, the arrays are flattened first."""
+    """Join arrays along an existing axis; with None, the arrays are flattened first.
+
+    >>> ag.concat([ag.tensor([1.0]), ag.tensor([2.0, 3.0])])
+    tensor([1., 2., 3.])
+    """
     arrays = tuple(arrays)
     if not arrays:
         raise ValueError("arrays must not be empty")
@@ -313,7 +367,12 @@ def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
 
 @joining
 def stack(arrays: Any, /, *, axis: int = 0) -> Any:
-    """Join arrays along a new axis."""
+    """Join arrays along a new axis.
+
+    >>> ag.stack([ag.tensor([1.0, 2.0]), ag.tensor([3.0, 4.0])])
+    tensor([[1., 2.],
+            [3., 4.]])
+    """
     arrays = tuple(arrays)
     if not arrays:
         raise ValueError("arrays must not be empty")
@@ -326,13 +385,22 @@ def unstack(x: NDArray[Any], /, *, axis: int = 0) -> tuple[NDArray[Any], ...]: .
 def unstack(x: A, /, *, axis: int = 0) -> tuple[A, ...]: ...
 @naming("x")
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
-    """Split an array into its slices along an axis."""
+    """Split an array into its slices along an axis.
+
+    >>> ag.unstack(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    (tensor([1., 2.]), tensor([3., 4.]))
+    """
     return tuple(_unstack(x, axis=one_axis(axis, x.ndim)))
 
 
 @one_array
 def tile(x: Any, repetitions: Any, /) -> Any:
-    """Repeat a whole array along each axis."""
+    """Repeat a whole array along each axis.
+
+    >>> ag.tile(ag.tensor([1.0, 2.0]), (2, 2))
+    tensor([[1., 2., 1., 2.],
+            [1., 2., 1., 2.]])
+    """
     counts = counts_tuple(repetitions, "repetitions")
     ndim = max(len(counts), x.ndim)
     counts = (1,) * (ndim - len(counts)) + counts
@@ -354,7 +422,12 @@ def counts_tuple(value: Any, name: str) -> tuple[int, ...]:
 
 @one_array
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-    """Convert to another dtype, and move to a device. The gradient has the dtype of `x`."""
+    """Convert to another dtype, and move to a device. The gradient has the dtype of `x`.
+
+    >>> x = ag.tensor([1.5, 2.5], requires_grad=True)
+    >>> ag.grad(ag.astype(x, ag.float32).sum(), x).dtype
+    dtype('float64')
+    """
     if device is not None:
         x = to_device(x, device)
     if not copy and x.dtype is dtype:
@@ -369,7 +442,11 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
 
 @one_array
 def to_device(x: Any, device: Any, /, *, stream: Any = None) -> Any:
-    """Move an array to another device. The gradient is on the device of `x`."""
+    """Move an array to another device. The gradient is on the device of `x`.
+
+    >>> ag.to_device(ag.ones(2), "cpu")
+    tensor([1., 1.])
+    """
     return _to_device(x, device=device, stream=stream)
 
 
@@ -381,13 +458,23 @@ def _array_to_device(x: Any, device: Any, stream: Any) -> Any:
 
 @one_array
 def tril(x: Any, /, *, k: int = 0) -> Any:
-    """The lower triangle: zero above diagonal `k` of the last two axes."""
+    """The lower triangle: zero above diagonal `k` of the last two axes.
+
+    >>> ag.tril(ag.ones((2, 2)))
+    tensor([[1., 0.],
+            [1., 1.]])
+    """
     return _tril(_matrices(x, "tril"), k=k)
 
 
 @one_array
 def triu(x: Any, /, *, k: int = 0) -> Any:
-    """The upper triangle: zero below diagonal `k` of the last two axes."""
+    """The upper triangle: zero below diagonal `k` of the last two axes.
+
+    >>> ag.triu(ag.ones((2, 2)))
+    tensor([[1., 1.],
+            [0., 1.]])
+    """
     return _triu(_matrices(x, "triu"), k=k)
 
 

@@ -270,7 +270,11 @@ def eigh_of_triangle(x: Any, *, upper: bool) -> EighResult[Any]:
 
 @one_array
 def eigvalsh(x: Any, /) -> Any:
-    """The eigenvalues of Hermitian (or real symmetric) matrices, in ascending order."""
+    """The eigenvalues of Hermitian (or real symmetric) matrices, in ascending order.
+
+    >>> ag.linalg.eigvalsh(ag.tensor([[2.0, 1.0], [1.0, 2.0]]))
+    tensor([1., 3.])
+    """
     check_square(x, "eigvalsh")
     if getattr(x, "requires_grad", False):  # the gradient needs the vectors: compute both at once
         return _eigh(x)[0]
@@ -369,6 +373,10 @@ def eig(x: Any, /) -> EigResult[Any]:
     functions that do not depend on the phase. Where eigenvalues coincide, their vectors have none,
     and where the vectors depend on each other (the matrix is defective), the eigenvalues have none:
     an error is raised.
+
+    >>> found = ag.linalg.eig(ag.tensor([[0.0, 1.0], [-1.0, 0.0]]))
+    >>> ag.sort(ag.imag(found.eigenvalues))
+    tensor([-1.,  1.])
     """
     check_square(x, "eig")
     return EigResult(*_eig(x))
@@ -619,7 +627,11 @@ def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult[Any]:
 
 @one_array
 def svdvals(x: Any, /) -> Any:
-    """The singular values of matrices, in descending order."""
+    """The singular values of matrices, in descending order.
+
+    >>> ag.linalg.svdvals(ag.tensor([[3.0, 0.0], [0.0, -4.0]]))
+    tensor([4., 3.])
+    """
     check_matrices(x, "svdvals")
     if getattr(x, "requires_grad", False):  # the gradient needs the vectors: compute all at once
         return _svd(x, full_matrices=False)[1]

@@ -47,7 +47,11 @@ def nansum(x: Any, /, axis: Axis = None, *, dtype: Any = None, keepdims: bool = 
 
 @one_array
 def nanprod(x: Any, /, axis: Axis = None, *, dtype: Any = None, keepdims: bool = False) -> Any:
-    """The product of the elements that are not NaN."""
+    """The product of the elements that are not NaN.
+
+    >>> ag.nanprod(ag.tensor([2.0, ag.nan, 3.0]))
+    tensor(6.)
+    """
     return reductions.prod(_without_nan(x, 1), axis=axis, dtype=dtype, keepdims=keepdims)
 
 
@@ -59,7 +63,12 @@ def _count(x: Any, axis: Any, keepdims: bool, dtype: Any) -> Any:
 
 @one_array
 def nanmean(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
-    """The mean of the elements that are not NaN; NaN if all are."""
+    """The mean of the elements that are not NaN; NaN if all are.
+
+    >>> x = ag.tensor([1.0, ag.nan, 3.0], requires_grad=True)
+    >>> ag.grad(ag.nanmean(x), x)
+    tensor([0.5, 0. , 0.5])
+    """
     if not _is_float(x):
         return reductions.mean(x, axis=axis, keepdims=keepdims)
     count = _count(x, axis, keepdims, x.dtype)
@@ -68,7 +77,11 @@ def nanmean(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
 
 @one_array
 def nanvar(x: Any, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """The variance of the elements that are not NaN, with ``n - correction`` in the denominator."""
+    """The variance of the elements that are not NaN, with ``n - correction`` in the denominator.
+
+    >>> ag.nanvar(ag.tensor([1.0, ag.nan, 3.0]))
+    tensor(1.)
+    """
     if not _is_float(x):
         return reductions.var(x, axis=axis, correction=correction, keepdims=keepdims)
     centred = _without_nan(x - nanmean(x, axis, keepdims=True), 0)
@@ -80,7 +93,11 @@ def nanvar(x: Any, /, axis: Axis = None, *, correction: float = 0.0, keepdims: b
 
 @one_array
 def nanstd(x: Any, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """The standard deviation of the elements that are not NaN. Its gradient is as for `std`."""
+    """The standard deviation of the elements that are not NaN. Its gradient is as for `std`.
+
+    >>> ag.nanstd(ag.tensor([1.0, ag.nan, 3.0]))
+    tensor(1.)
+    """
     if not _is_float(x):
         return reductions.std(x, axis=axis, correction=correction, keepdims=keepdims)
     variance = nanvar(x, axis, correction=correction, keepdims=keepdims)
@@ -98,13 +115,21 @@ def _nan_extreme(x: Any, axis: Any, keepdims: bool, extreme: Any, worst: float) 
 
 @one_array
 def nanmax(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
-    """The largest element that is not NaN; NaN if all are."""
+    """The largest element that is not NaN; NaN if all are.
+
+    >>> ag.nanmax(ag.tensor([1.0, ag.nan, 3.0]))
+    tensor(3.)
+    """
     return _nan_extreme(x, axis, keepdims, reductions.max, -math.inf)
 
 
 @one_array
 def nanmin(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
-    """The smallest element that is not NaN; NaN if all are."""
+    """The smallest element that is not NaN; NaN if all are.
+
+    >>> ag.nanmin(ag.tensor([1.0, ag.nan, 3.0]))
+    tensor(1.)
+    """
     return _nan_extreme(x, axis, keepdims, reductions.min, math.inf)
 
 

@@ -12,6 +12,8 @@ steps.
 True
 """
 
+from ..core.describing import describe as _describe
+from .algorithms import PARAMETERS as _PARAMETERS
 from .algorithms import (
     adadelta,
     adafactor,
@@ -49,6 +51,30 @@ __all__ = [
     "ema", "exponential", "join", "lbfgs", "linear", "lion", "nadam", "norm", "one_cycle",
     "piecewise", "polynomial", "radam", "rmsprop", "rprop", "scale", "sgd",
 ]  # fmt: skip
+
+_STEP = """
+>>> import numpy as np
+>>> import arraygrad as ag
+>>> params = np.ones(2)
+>>> rule = ag.optim.{name}()
+>>> step, state = rule.update(2 * params, rule.init(params), params)
+>>> bool(np.all(step < 0))
+True
+"""
+_SCHEDULE = "callable | The learning rate, as a function of the number of steps so far."
+_RETURNS = {
+    "Algorithm": "Rule | With `init` and `update`; for `Optimizer`, or for a loop of one's own.",
+    "Any": "structure of arrays | With the structure of the argument.",
+    "Rule": "Rule | With `init` and `update`; for `Optimizer`, or for a loop of one's own.",
+    "Schedule": _SCHEDULE,
+    "Transform": "Transform | A part of a `chain`.",
+}
+_describe(
+    map(globals().get, __all__),
+    _PARAMETERS,
+    _RETURNS,
+    {name: _STEP.format(name=name) for name in __all__},
+)
 
 
 def __dir__() -> list[str]:

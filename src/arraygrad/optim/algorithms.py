@@ -23,30 +23,47 @@ Options = dict[str, Any]
 Algorithm = tuple[Any, ...]
 P = ParamSpec("P")
 
-# What the parameters mean, where an algorithm says nothing else.
-_MEANINGS = {
-    "alpha": "How much of the mean stays at each step.",
-    "amsgrad": "Whether to use the largest second mean so far.",
-    "beta2_decay": "The power of the step by which the means change.",
-    "betas": "How much of the two means stays at each step.",
-    "centered": "Whether to scale by the variance instead of the mean square.",
-    "d": "The largest mean size of a step.",
-    "dampening": "How much of the gradient is left out of the momentum.",
-    "decoupled_weight_decay": "Whether parameters decay by themselves, apart from the gradients.",
-    "eps": "Added to the root of the second mean.",
-    "etas": "Factors of the length, where the sign changed and where it stayed.",
-    "initial_accumulator_value": "What the sum starts from.",
-    "lambd": "How fast parameters decay.",
-    "lr": "The length of a step: a number, an array, or a schedule.",
-    "lr_decay": "How fast the steps become shorter.",
-    "maximize": "Whether to go uphill.",
-    "momentum": "How much of the last step is taken again.",
-    "momentum_decay": "How fast the momentum grows.",
-    "nesterov": "Whether to look ahead along the momentum.",
-    "rho": "How much of the running means stays at each step.",
-    "step_sizes": "The shortest and the longest step.",
-    "t0": "The number of steps before averaging starts.",
-    "weight_decay": "A multiple of the parameters that is added to the gradients.",
+# What the parameters mean: the functions' docstrings are made complete by it.
+PARAMETERS = {
+    "alpha": "float | How much of the mean stays at each step.",
+    "amsgrad": "bool | Whether to use the largest second mean so far.",
+    "beta2_decay": "float | The power of the step by which the means change.",
+    "betas": "tuple of two floats | How much of the two means stays at each step.",
+    "centered": "bool | Whether to scale by the variance instead of the mean square.",
+    "d": "float | The largest mean size of a step.",
+    "dampening": "float | How much of the gradient is left out of the momentum.",
+    "decoupled_weight_decay": "bool | "
+    "Whether parameters decay by themselves, apart from the gradients.",
+    "eps": "float | Added to the root of the second mean.",
+    "etas": "tuple of two floats | "
+    "Factors of the length, where the sign changed and where it stayed.",
+    "initial_accumulator_value": "float | What the sum starts from.",
+    "lambd": "float | How fast parameters decay.",
+    "lr": "float, array or schedule | The length of a step: a number, an array, or a schedule.",
+    "lr_decay": "float | How fast the steps become shorter.",
+    "maximize": "bool | Whether to go uphill.",
+    "momentum": "float | How much of the last step is taken again.",
+    "momentum_decay": "float | How fast the momentum grows.",
+    "nesterov": "bool | Whether to look ahead along the momentum.",
+    "rho": "float | How much of the running means stays at each step.",
+    "step_sizes": "tuple of two floats | The shortest and the longest step.",
+    "t0": "float | The number of steps before averaging starts.",
+    "weight_decay": "float or array | A multiple of the parameters that is added to the gradients.",
+    "adagrad.eps": "float | Added to the root of the sum.",
+    "adadelta.lr": "float, array or schedule | A factor of the steps.",
+    "adadelta.eps": "float | Added to the means.",
+    "rmsprop.eps": "float | Added to the root of the mean.",
+    "rprop.lr": "float, array or schedule | The length of the first step.",
+    "asgd.lr": "float, array or schedule | The length of the first step.",
+    "asgd.alpha": "float | The power by which the steps become shorter.",
+    "lion.betas": "tuple of two floats | "
+    "How much of the mean is used for the step, and how much of it stays.",
+    "lion.weight_decay": "float or array | How fast parameters decay.",
+    "adafactor.lr": "float, array or schedule | "
+    "The largest length of a step, relative to the size of the parameters.",
+    "adafactor.eps": "tuple of two floats | "
+    "The smallest mean (by default that of the dtype), and the smallest size of parameters.",
+    "adafactor.weight_decay": "float or array | How fast parameters decay.",
 }
 _NOT_NEGATIVE = (
     "alpha d eps initial_accumulator_value lr lr_decay momentum momentum_decay weight_decay"
@@ -68,37 +85,26 @@ def _check(options: Options) -> None:
             )
 
 
-def _rule(**meanings: str) -> Callable[[Callable[P, Algorithm]], Callable[P, Rule]]:
-    """A function that gives a `Rule`, of one that gives an algorithm. It documents parameters."""
+def _rule(make: Callable[P, Algorithm]) -> Callable[P, Rule]:
+    """A function that gives a `Rule`, of one that gives an algorithm."""
+    own = inspect.signature(make)
 
-    def decorate(make: Callable[P, Algorithm]) -> Callable[P, Rule]:
-        own = inspect.signature(make)
+    @functools.wraps(make)
+    def made(*args: P.args, **keywords: P.kwargs) -> Rule:
+        bound = own.bind(*args, **keywords)
+        bound.apply_defaults()
+        _check(bound.arguments)
+        step, slots, *more = make(*args, **keywords)
+        added = more[0] if more else {}
+        elementwise = added.pop("elementwise", True)
+        rule = Rule(step, slots, {**bound.arguments, **added})
+        rule.elementwise = elementwise
+        return rule
 
-        @functools.wraps(make)
-        def made(*args: P.args, **keywords: P.kwargs) -> Rule:
-            bound = own.bind(*args, **keywords)
-            bound.apply_defaults()
-            _check(bound.arguments)
-            step, slots, *more = make(*args, **keywords)
-            added = more[0] if more else {}
-            elementwise = added.pop("elementwise", True)
-            rule = Rule(step, slots, {**bound.arguments, **added})
-            rule.elementwise = elementwise
-            return rule
-
-        kinds = {n: str(p.annotation) for n, p in own.parameters.items()}
-        kinds |= {"lr": "float, array or schedule", "weight_decay": "float or array"}
-        lines = [f"{name} : {kinds[name]}\n        {known[name]}" for name in own.parameters]
-        first, end, rest = (make.__doc__ or "").partition("\n\n    Examples")
-        section = "\n    ".join(["Parameters", "----------", *lines])
-        made.__doc__ = f"{first.rstrip()}\n\n    {section}\n{end[1:]}{rest}"
-        return made
-
-    known = _MEANINGS | meanings
-    return decorate
+    return made
 
 
-@_rule()
+@_rule
 def sgd(
     lr: Any = 1e-3,
     momentum: float = 0.0,
@@ -137,7 +143,7 @@ def _sgd(o: Options, s: Slots, t: Any) -> Change:
     return change
 
 
-@_rule()
+@_rule
 def adam(
     lr: Any = 1e-3,
     betas: tuple[Any, Any] = (0.9, 0.999),
@@ -203,7 +209,7 @@ def _adam(o: Options, s: Slots, t: Any) -> Change:
     return change
 
 
-@_rule()
+@_rule
 def nadam(
     lr: Any = 2e-3,
     betas: tuple[Any, Any] = (0.9, 0.999),
@@ -233,7 +239,7 @@ def _nadam(o: Options, s: Slots, t: Any) -> Change:
     return change
 
 
-@_rule()
+@_rule
 def radam(
     lr: Any = 1e-3,
     betas: tuple[Any, Any] = (0.9, 0.999),
@@ -270,7 +276,7 @@ def _radam(o: Options, s: Slots, t: Any) -> Change:
     return change
 
 
-@_rule()
+@_rule
 def adamax(
     lr: Any = 2e-3,
     betas: tuple[Any, Any] = (0.9, 0.999),
@@ -295,7 +301,7 @@ def _adamax(o: Options, s: Slots, t: Any) -> Change:
     return change
 
 
-@_rule(eps="Added to the root of the sum.")
+@_rule
 def adagrad(
     lr: Any = 1e-2,
     lr_decay: float = 0.0,
@@ -318,7 +324,7 @@ def _adagrad(o: Options, s: Slots, t: Any) -> Change:
     return change
 
 
-@_rule(lr="A factor of the steps.", eps="Added to the means.")
+@_rule
 def adadelta(
     lr: Any = 1.0,
     rho: float = 0.9,
@@ -345,7 +351,7 @@ def _adadelta(o: Options, s: Slots, t: Any) -> Change:
     return change
 
 
-@_rule(eps="Added to the root of the mean.")
+@_rule
 def rmsprop(
     lr: Any = 1e-2,
     alpha: float = 0.99,
@@ -381,7 +387,7 @@ def _rmsprop(o: Options, s: Slots, t: Any) -> Change:
     return change
 
 
-@_rule(lr="The length of the first step.")
+@_rule
 def rprop(
     lr: Any = 1e-2,
     etas: tuple[float, float] = (0.5, 1.2),
@@ -413,7 +419,7 @@ def _rprop(o: Options, s: Slots, t: Any) -> Change:
     return change
 
 
-@_rule(lr="The length of the first step.", alpha="The power by which the steps become shorter.")
+@_rule
 def asgd(
     lr: Any = 1e-2,
     lambd: float = 1e-4,
@@ -446,10 +452,7 @@ def _asgd(o: Options, s: Slots, t: Any) -> Change:
     return change
 
 
-@_rule(
-    betas="How much of the mean is used for the step, and how much of it stays.",
-    weight_decay="How fast parameters decay.",
-)
+@_rule
 def lion(
     lr: Any = 1e-4,
     betas: tuple[float, float] = (0.9, 0.99),
@@ -472,11 +475,7 @@ def _lion(o: Options, s: Slots, t: Any) -> Change:
     return change
 
 
-@_rule(
-    lr="The largest length of a step, relative to the size of the parameters.",
-    eps="The smallest mean (by default that of the dtype), and the smallest size of parameters.",
-    weight_decay="How fast parameters decay.",
-)
+@_rule
 def adafactor(
     lr: Any = 1e-2,
     beta2_decay: float = -0.8,

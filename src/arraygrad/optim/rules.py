@@ -60,13 +60,22 @@ Start = Callable[[dict[str, Any], Slots, Any], Change]
 class Rule(Transform):
     """An algorithm that works on each parameter by itself.
 
-    Attributes
+    Parameters
     ----------
-    options : dict
-        Learning rate, weight decay and so on, under PyTorch's names.
+    start : callable
+        From the options, the slots and the number of the step, a function of the parameter, its
+        gradient and the slots: what to add to the parameter.
     slots : dict
         The names of the arrays that the rule remembers, and how each of them starts: a number for
         all elements, or a function of the parameter and the options.
+    options : dict
+        Learning rate, weight decay and so on, under PyTorch's names.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> ag.optim.adam(0.1).options["lr"]
+    0.1
     """
 
     elementwise = True

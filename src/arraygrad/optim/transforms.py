@@ -19,7 +19,20 @@ from ..func.trees import flatten, flatten_like
 
 
 class Transform:
-    """Turns gradients into changes of parameters. Subclasses define `init` and `update`."""
+    """Turns gradients into changes of parameters. Subclasses define `init` and `update`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import arraygrad as ag
+    >>> class Signs(ag.optim.Transform):
+    ...     def init(self, params):
+    ...         return ()
+    ...     def update(self, grads, state, params=None):
+    ...         return ag.tree.map(np.sign, grads), state
+    >>> Signs().update({"w": np.array([2.0, -3.0])}, ())[0]
+    {'w': array([ 1., -1.])}
+    """
 
     def init(self, params: Any) -> Any:
         """The state before the first step.
@@ -205,6 +218,11 @@ def norm(tree: Any, ord: float = 2.0) -> Any:
     ord : float
         The order; `inf` gives the largest absolute value.
 
+    Returns
+    -------
+    array
+        A number.
+
     Examples
     --------
     >>> import numpy as np
@@ -227,6 +245,14 @@ def clip_by_norm(max_norm: float, ord: float = 2.0) -> Transform:
         The largest norm.
     ord : float
         The order of the norm.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import arraygrad as ag
+    >>> clip = ag.optim.clip_by_norm(1.0)
+    >>> clip.update(np.array([3.0, 4.0]), clip.init(np.zeros(2)))[0]
+    array([0.6, 0.8])
     """
     _check(max_norm=max_norm)
 
@@ -244,6 +270,14 @@ def clip_by_value(max_value: float) -> Transform:
     ----------
     max_value : float
         The largest absolute value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import arraygrad as ag
+    >>> clip = ag.optim.clip_by_value(1.0)
+    >>> clip.update(np.array([0.5, 4.0]), clip.init(np.zeros(2)))[0]
+    array([0.5, 1. ])
     """
     _check(max_value=max_value)
     return Stateless(lambda grads, params: [ops.clip(g, -max_value, max_value) for g in grads])
@@ -256,6 +290,14 @@ def decay_weights(weight_decay: float) -> Transform:
     ----------
     weight_decay : float
         The factor of the parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import arraygrad as ag
+    >>> decay, params = ag.optim.decay_weights(0.1), np.ones(2)
+    >>> decay.update(np.zeros(2), decay.init(params), params)[0]
+    array([0.1, 0.1])
     """
     _check(weight_decay=weight_decay)
 
@@ -274,6 +316,14 @@ def scale(factor: Any) -> Transform:
     ----------
     factor : float or array
         The number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import arraygrad as ag
+    >>> half = ag.optim.scale(0.5)
+    >>> half.update(np.array([3.0, 4.0]), half.init(np.zeros(2)))[0]
+    array([1.5, 2. ])
     """
     return Stateless(lambda grads, params: [g * number_for(factor, g) for g in grads])
 

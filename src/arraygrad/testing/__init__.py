@@ -3,11 +3,14 @@
 For users' tests as well as our own.
 """
 
+from ..core.describing import describe as _describe
 from .closeness import assert_close
 from .derivatives import GradcheckError, gradcheck, gradgradcheck
 from .libraries import check_backend
 
 __all__ = ["GradcheckError", "assert_close", "check_backend", "gradcheck", "gradgradcheck"]
+
+_describe((assert_close, check_backend), {}, {}, {})
 
 
 def __dir__() -> list[str]:

@@ -194,7 +194,11 @@ def is_alone() -> bool:
 
 
 def get_num_threads() -> int:
-    """How many threads may share the work on a large NumPy array."""
+    """How many threads may share the work on a large NumPy array.
+
+    >>> ag.get_num_threads() >= 1
+    True
+    """
     return _number
 
 

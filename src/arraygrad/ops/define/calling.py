@@ -115,7 +115,7 @@ def _of_any(op: Op) -> Any:
     if op.keywords == ():  # show the names of the inputs
         positional = inspect.Parameter.POSITIONAL_ONLY
         run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-            [inspect.Parameter(n, positional) for n in op.inputs]
+            [inspect.Parameter(n, positional) for n in op.inputs], return_annotation="Any"
         )
     return run
 

@@ -30,27 +30,29 @@ xlogy = binary(
     vjp_x=lambda g, x, y: g * _log_unless(logical_and(equal(x, 0), less_equal(y, 0)), log, y),
     vjp_y=lambda g, x, y: g * (x / y),
     compute=lambda xp, x, y: _product(xp, xp.log, x, y),
-    doc="``x * log(y)``, and zero wherever `x` is zero.",
+    doc="``x * log(y)``, and zero wherever `x` is zero. By `y`, the derivative at (0, 0) is NaN.",
 )
 xlog1py = binary(
     "xlog1py",
     vjp_x=lambda g, x, y: g * _log_unless(logical_and(equal(x, 0), less_equal(y, -1)), log1p, y),
     vjp_y=lambda g, x, y: g * (x / (y + 1)),
     compute=lambda xp, x, y: _product(xp, xp.log1p, x, y),
-    doc="``x * log1p(y)``, and zero wherever `x` is zero.",
+    doc="``x * log1p(y)``, and zero where `x` is zero. By `y`, the derivative at (0, -1) is NaN.",
 )
 
 
 entr = library_unary(
     "entr",
     vjp=lambda g, x: -g * (log(x) + 1),
-    doc="``-x * log(x)``, the contribution of an element to an entropy; zero at zero.",
+    doc="``-x * log(x)``, the contribution of an element to an entropy; zero at zero, where the "
+    "derivative is infinite.",
 )
 rel_entr = library_binary(
     "rel_entr",
     vjp_x=lambda g, x, y: g * (log(x / y) + 1),
     vjp_y=lambda g, x, y: -g * _ratio(x, y),
-    doc="``x * log(x / y)``, an element's part of a relative entropy; zero where `x` is zero.",
+    doc="``x * log(x / y)``, an element's part of a relative entropy; zero where `x` is zero, with "
+    "derivatives minus infinity by `x` and zero by `y` for positive `y`.",
 )
 kl_div = library_binary(
     "kl_div",

@@ -55,7 +55,11 @@ psi = digamma
 polygamma = library_binary(
     "polygamma",
     vjp_y=lambda g, x, y: g * polygamma(x + 1, y),
-    doc="``polygamma(n, x)``: the derivative of `digamma` of order `n`, an integer, at `x`.",
+    doc="""``polygamma(n, x)``: the derivative of `digamma` of order `n`, an integer, at `x`.
+
+    >>> ag.special.polygamma(1, ag.tensor([1.0, 2.0]))
+    tensor([1.64493407, 0.64493407])
+    """,
 )
 betaln = library_binary(
     "betaln",

@@ -48,7 +48,11 @@ betainc: ThreeArrays[[]] = declare(
     vjp_b=lambda g, a, b, x: g * betainc_slope(a, b, x, m=0, n=1),
     vjp_x=lambda g, a, b, x: g * _beta_density(a, b, x),
     kind=Elementwise(),
-    doc="``betainc(a, b, x)``: the beta function's integral up to `x`, divided by the whole.",
+    doc="""``betainc(a, b, x)``: the beta function's integral up to `x`, divided by the whole.
+
+    >>> ag.special.betainc(ag.tensor([2.0]), 1.0, 0.5)
+    tensor([0.25])
+    """,
 )
 
 

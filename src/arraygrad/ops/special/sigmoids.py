@@ -29,4 +29,8 @@ def _logit(g: Any, x: Any, out: Any) -> Any:
     return where(isnan(out), math.nan, g / (x * (1 - x)))
 
 
-logit = library_unary("logit", vjp=_logit, doc="``log(x / (1 - x))``, the inverse of `expit`.")
+logit = library_unary(
+    "logit",
+    vjp=_logit,
+    doc="``log(x / (1 - x))``, the inverse of `expit`. At 0 and 1, its derivative is infinite.",
+)
