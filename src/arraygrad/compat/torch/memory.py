@@ -70,24 +70,13 @@ class _Memory:
         self.__array_interface__ = array.__array_interface__
 
 
-def _never_deleted(name: str) -> Any:
-    def delete(self: Tensor) -> None:
-        raise RuntimeError(f"Deleting tensor.{name} is not possible")
-
-    return delete
-
-
 def _set_data(self: Tensor, value: Any) -> None:
     if isinstance(self._t, Batched):
         raise RuntimeError("mutating directly with `.data` under vmap transform is not allowed")
     creation.with_data(self, value)
 
 
-attach(
-    data=property(_get_data, _set_data, _never_deleted("data")),
-    _grad_fn=property(lambda self: self.grad_fn, None, _never_deleted("_grad_fn")),
-    _backward_hooks=property(lambda self: None, None, _never_deleted("_backward_hooks")),
-)
+attach(data=property(_get_data, _set_data))
 
 
 def _renamed(function: Any, name: str) -> Any:

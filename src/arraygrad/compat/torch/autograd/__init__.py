@@ -11,7 +11,7 @@ from .anomaly import (
 from .callbacks import engine
 from .checking import GradcheckError, gradcheck, gradgradcheck
 from .differentiate import backward, grad
-from .function import Function, FunctionCtx, InplaceFunction, once_differentiable
+from .function import Function, FunctionCtx, once_differentiable
 from .grad_mode import (
     enable_grad,
     inference_mode,
@@ -20,10 +20,9 @@ from .grad_mode import (
     no_grad,
     set_grad_enabled,
 )
-from .nodes import SavedTensor
 
 __all__ = [
-    "Function", "FunctionCtx", "GradcheckError", "InplaceFunction", "SavedTensor", "Variable",
+    "Function", "FunctionCtx", "GradcheckError", "Variable",
     "backward", "detect_anomaly", "enable_grad", "forward_ad", "function", "functional", "grad",
     "grad_mode", "gradcheck", "gradgradcheck", "graph", "inference_mode",
     "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled",
