@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from .... import nn, ops, special
-from ....autograd.function import Function
 from ....core.array import Array, plain
 from ..dtypes import default_for, result_type
 from ..handles import Tensor
@@ -210,7 +209,6 @@ def _below(x: Any, y: Any) -> Any:
 
 
 clip = clamp
-METHODS["clip"], METHODS["clip_"] = METHODS["clamp"], METHODS["clamp_"]
 
 
 clamp_min = function(
@@ -333,6 +331,7 @@ minimum = elementwise_binary(
 )
 mul = multiply = elementwise_binary(ops.multiply, "mul")
 ne = not_equal = elementwise_binary(ops.not_equal, "ne", numbers="second")
+nextafter = elementwise_binary(ops.nextafter, numbers="none")
 pow = elementwise_binary(lambda x, y: _power(x, y), "pow")
 remainder = elementwise_binary(whole_remainder, "remainder")
 true_divide = elementwise_binary(ops.divide, "true_divide")
@@ -493,23 +492,6 @@ def float_power(input: Any, exponent: Any) -> Any:
     return ops.pow(_double(base), _double(exponent))
 
 
-class _NextAfter(Function):
-    """The next number in a direction, whose derivative PyTorch does not have."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Any, y: Any) -> Any:
-        return ops.nextafter(x, y)
-
-    @staticmethod
-    def backward(ctx: Any, *grad_outputs: Any, **_: Any) -> Any:
-        raise NotImplementedError("the derivative for 'nextafter' is not implemented")
-
-
-nextafter = function(
-    lambda input, other: _NextAfter.apply(*_both(input, other)), name="nextafter", in_place=True
-)
-
-
 def _check_parts(name: str, first: Any, second: Any) -> None:
     for value in (first, second):
         if not isinstance(value, Array):
@@ -542,24 +524,8 @@ def polar(abs: Any, angle: Any) -> Any:
     return complex.__wrapped__(abs * ops.cos(angle), abs * ops.sin(angle))
 
 
-for _alias, _name in {
-    "absolute": "abs",
-    "arccos": "acos",
-    "arccosh": "acosh",
-    "arcsin": "asin",
-    "arcsinh": "asinh",
-    "arctan": "atan",
-    "arctan2": "atan2",
-    "arctanh": "atanh",
-    "divide": "div",
-    "greater": "gt",
-    "greater_equal": "ge",
-    "less": "lt",
-    "less_equal": "le",
-    "multiply": "mul",
-    "negative": "neg",
-    "not_equal": "ne",
-    "subtract": "sub",
-}.items():
-    METHODS[_alias] = METHODS[_name]
-    METHODS[f"{_alias}_"] = METHODS[f"{_name}_"]
+for _alias in __all__:  # second names are methods, too
+    _name = globals()[_alias].__name__
+    if _name != _alias and _name in METHODS:
+        METHODS[_alias] = METHODS[_name]
+        METHODS[f"{_alias}_"] = METHODS[f"{_name}_"]
