@@ -127,20 +127,9 @@ def _resize(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     return self._require() if needs else self
 
 
-def _set(self: Tensor, source: Any = None) -> Tensor:
-    """Give the tensor the memory of another one."""
-    needs = is_recorded(self._t)
-    self._t = native(np.zeros(0, self._t.dtype)) if source is None else source._t.detach()
-    if needs:
-        self._t.requires_grad_()
-        remember(self)
-    return self
-
-
 attach(
     resize_=_resize,
     resize_as_=lambda self, other: _resize(self, tuple(other.shape)),
-    set_=_set,
 )
 
 
