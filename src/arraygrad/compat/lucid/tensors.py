@@ -16,6 +16,13 @@ from ._C.engine import check_alike, in_lucids_words
 from .draws import normal, uniform
 from .functions import OWN
 
+__all__ = [
+    "Tensor", "arange", "bool_", "complex64", "complex128", "device", "empty", "empty_like", "eye",
+    "float16", "float32", "float64", "from_numpy", "full", "full_like", "int8", "int16", "int32",
+    "int64", "linspace", "ones", "ones_like", "rand", "rand_like", "randn", "randn_like", "tensor",
+    "zeros", "zeros_like",
+]  # fmt: skip
+
 float16, float32, float64 = map(np.dtype, (np.float16, np.float32, np.float64))
 int8, int16, int32, int64 = map(np.dtype, (np.int8, np.int16, np.int32, np.int64))
 complex64, complex128, bool_ = map(np.dtype, (np.complex64, np.complex128, np.bool_))

@@ -12,23 +12,15 @@ from .callbacks import engine
 from .checking import GradcheckError, gradcheck, gradgradcheck
 from .differentiate import backward, grad
 from .function import Function, FunctionCtx, once_differentiable
-from .grad_mode import (
-    enable_grad,
-    inference_mode,
-    is_grad_enabled,
-    is_inference_mode_enabled,
-    no_grad,
-    set_grad_enabled,
-)
+from .grad_mode import *
 
 __all__ = [
-    "Function", "FunctionCtx", "GradcheckError", "Variable",
-    "backward", "detect_anomaly", "enable_grad", "forward_ad", "function", "functional", "grad",
-    "grad_mode", "gradcheck", "gradgradcheck", "graph", "inference_mode",
-    "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled",
-    "is_inference_mode_enabled", "no_grad", "once_differentiable", "set_detect_anomaly",
-    "set_grad_enabled",
+    "Function", "FunctionCtx", "GradcheckError", "Variable", "backward", "detect_anomaly",
+    "forward_ad", "function", "functional", "grad", "grad_mode", "gradcheck", "gradgradcheck",
+    "graph", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "once_differentiable",
+    "set_detect_anomaly",
 ]  # fmt: skip
+__all__ += grad_mode.__all__
 
 
 class _OldName(type):
