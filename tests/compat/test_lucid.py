@@ -375,6 +375,9 @@ def test_words_of_lucid() -> None:
     for again in (loss.backward, lambda: lucid.autograd.grad(loss, x)):
         with pytest.raises(RuntimeError, match=r"second time.*retain_graph=True"):
             again()
+    assert not engine.is_mutation_on_saved_allowed()
+    with lucid.autograd.graph.allow_mutation_on_saved_tensors():
+        assert engine.is_mutation_on_saved_allowed()
 
 
 @pytest.mark.parametrize(

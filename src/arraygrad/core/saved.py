@@ -109,6 +109,36 @@ def unpack(value: Any) -> Any:
     return array
 
 
+class Hooked:
+    """The saved values of a node, one of which was packed after the node had been recorded."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: tuple[Any, ...]) -> None:
+        self.values = values
+
+    def load(self) -> tuple[Any, ...]:
+        """The values, unpacked."""
+        return tuple(map(unpack, self.values))
+
+
+def pack_later(node: Node, position: int, hooks: Hooks) -> None:
+    """Have hooks pack one of the values that a node has saved already."""
+    if node.saved is FREED:
+        raise freed_error(node)
+    holder = node.packed if isinstance(node, PackedNode) else node.saved
+    values = list(holder.values if isinstance(holder, Hooked) else holder)
+    if isinstance(values[position], _Packed):
+        raise RuntimeError("hooks on this saved value have already been set")
+    values[position] = pack(values[position], hooks)
+    if isinstance(node, PackedNode):
+        node.packed = tuple(values)
+    elif type(node) is Node:
+        node.saved = Hooked(tuple(values))
+    else:  # one that unpacks its values itself
+        node.saved = tuple(values)
+
+
 def record_with_care(
     hooks: Hooks | None,
     anomaly: str | None,

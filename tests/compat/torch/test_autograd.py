@@ -297,9 +297,21 @@ def test_a_reentrant_checkpoint_refuses_what_it_would_get_wrong(x: torch.Tensor)
 
 def test_gradcheck_options(x: torch.Tensor) -> None:
     check = torch.autograd.gradcheck
-    assert check(torch.sin, x, check_forward_ad=True)
-    with pytest.raises(NotImplementedError, match="check_batched_forward_grad"):
-        check(torch.sin, x, check_forward_ad=True, check_batched_forward_grad=True)
+    both = {"check_forward_ad": True, "check_batched_forward_grad": True}
+    assert check(torch.sin, x, **both)
+
+    class NoBatch(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            return 2 * x
+
+        @staticmethod
+        def jvp(ctx: Any, t: torch.Tensor) -> torch.Tensor:
+            return 2 * t + 0 * torch.randn(3, dtype=t.dtype)
+
+    assert check(NoBatch.apply, x, check_forward_ad=True, check_backward_ad=False)
+    with pytest.raises(torch.autograd.GradcheckError, match="batch"):
+        check(NoBatch.apply, x, check_backward_ad=False, **both)
     with pytest.raises(NotImplementedError, match="masked"):
         check(torch.sin, x, masked=True)
     with pytest.raises(ValueError, match="to require gradient"):

@@ -31,6 +31,7 @@ from . import (
     types,
     utils,
 )
+from . import compiled as _C  # noqa: F401, N812
 from . import creation as _creation
 from . import dtypes as _dtypes
 from . import machine as _machine

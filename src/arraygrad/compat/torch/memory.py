@@ -70,13 +70,24 @@ class _Memory:
         self.__array_interface__ = array.__array_interface__
 
 
+def _never_deleted(name: str) -> Any:
+    def delete(self: Tensor) -> None:
+        raise RuntimeError(f"Deleting tensor.{name} is not possible")
+
+    return delete
+
+
 def _set_data(self: Tensor, value: Any) -> None:
     if isinstance(self._t, Batched):
         raise RuntimeError("mutating directly with `.data` under vmap transform is not allowed")
     creation.with_data(self, value)
 
 
-attach(data=property(_get_data, _set_data))
+attach(
+    data=property(_get_data, _set_data, _never_deleted("data")),
+    _grad_fn=property(lambda self: self.grad_fn, None, _never_deleted("_grad_fn")),
+    _backward_hooks=property(lambda self: None, None, _never_deleted("_backward_hooks")),
+)
 
 
 def _renamed(function: Any, name: str) -> Any:
@@ -127,9 +138,20 @@ def _resize(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     return self._require() if needs else self
 
 
+def _set(self: Tensor, source: Any = None) -> Tensor:
+    """Give the tensor the memory of another one."""
+    needs = is_recorded(self._t)
+    self._t = native(np.zeros(0, self._t.dtype)) if source is None else source._t.detach()
+    if needs:
+        self._t.requires_grad_()
+        remember(self)
+    return self
+
+
 attach(
     resize_=_resize,
     resize_as_=lambda self, other: _resize(self, tuple(other.shape)),
+    set_=_set,
 )
 
 

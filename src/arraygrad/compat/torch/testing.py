@@ -1,13 +1,16 @@
-"""`torch.testing`: comparisons of tensors."""
+"""`torch.testing`: comparisons of tensors, and random ones."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ...testing import closeness as native
+from .dtypes import numpy_of
+from .handles import Tensor
+from .random import rand, randint
 from .transforming import arrays_of
 
-__all__ = ["assert_close"]
+__all__ = ["assert_close", "make_tensor"]
 
 
 def assert_close(
@@ -36,3 +39,30 @@ def assert_close(
         if msg is None:
             raise
         raise AssertionError(msg(str(error)) if callable(msg) else msg) from None
+
+
+def make_tensor(
+    *shape: Any,
+    dtype: Any,
+    device: Any = "cpu",
+    low: float | None = None,
+    high: float | None = None,
+    requires_grad: bool = False,
+    noncontiguous: bool = False,
+    exclude_zero: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """A tensor of random numbers in a range."""
+    size = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], tuple | list) else shape
+    kind = numpy_of(dtype).kind
+    if kind in "biu":
+        made = randint(
+            int(low or 0), int((2 if kind == "b" else 10) if high is None else high), size
+        )
+        made = made.to(dtype)
+    else:
+        low, high = (-9.0 if low is None else low), (9.0 if high is None else high)
+        made = rand(*size, dtype=dtype) * (high - low) + low
+    if exclude_zero:
+        made = made.masked_fill(made.eq(0), 1)
+    return made.requires_grad_() if requires_grad else made

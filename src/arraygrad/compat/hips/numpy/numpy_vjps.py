@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from . import namespace as anp
 from .numpy_wrapper import metadata
 
-__all__ = ["match_complex", "replace_zero", "unbroadcast", "unbroadcast_f"]
+__all__ = [
+    "balanced_eq", "match_complex", "repeat_to_match_shape", "replace_zero", "unbroadcast",
+    "unbroadcast_f",
+]  # fmt: skip
 
 
 def unbroadcast_f(target: Any, f: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -35,6 +40,25 @@ def match_complex(target: Any, x: Any) -> Any:
     if anp.iscomplexobj(x) == anp.iscomplexobj(target):
         return x
     return anp.real(x) if anp.iscomplexobj(x) else x + 0j
+
+
+def repeat_to_match_shape(
+    g: Any, shape: tuple[int, ...], dtype: Any, axis: Any, keepdims: bool
+) -> tuple[Any, int]:
+    """The cotangent of a reduction, repeated along the axes, and the number of repetitions."""
+    if shape == ():
+        return g, 1
+    axes = range(len(shape)) if axis is None else np.atleast_1d(axis)
+    kept = list(shape)
+    for i in axes:
+        kept[i] = 1
+    count = int(np.prod(np.array(shape)[list(axes)]))
+    return anp.reshape(g, kept) + np.zeros(shape, dtype), count
+
+
+def balanced_eq(x: Any, z: Any, y: Any) -> Any:
+    """Where `x` equals `z`: one, or a half where `y` does, too."""
+    return (x == z) / (1.0 + (x == y))
 
 
 def replace_zero(x: Any, val: Any) -> Any:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from ....errors import GraphFreedError, WrittenError
 
-__all__ = ["DtypeMismatch", "ShapeMismatch", "VersionMismatch", "check_alike", "in_lucids_words"]
+__all__ = [
+    "DtypeMismatch", "ShapeMismatch", "VersionMismatch", "check_alike", "in_lucids_words",
+    "is_mutation_on_saved_allowed", "mutation_was_allowed",
+]  # fmt: skip
 
 # A value that a gradient needs was written. This is rarely raised: arraygrad restores the values.
 VersionMismatch = WrittenError
@@ -43,3 +47,14 @@ def in_lucids_words() -> Iterator[None]:
     except GraphFreedError as error:
         message = f"a differentiation went through the graph a second time: {error}"
         raise GraphFreedError(message) from None
+
+
+mutation_was_allowed: ContextVar[bool] = ContextVar("lucid_mutation_was_allowed", default=False)
+
+
+def is_mutation_on_saved_allowed() -> bool:
+    """Whether the program runs in `allow_mutation_on_saved_tensors`.
+
+    Outside of it, saved tensors may be written, too: their old values are kept for the gradient.
+    """
+    return mutation_was_allowed.get()

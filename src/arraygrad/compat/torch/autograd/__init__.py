@@ -11,14 +11,15 @@ from .anomaly import (
 from .callbacks import engine
 from .checking import GradcheckError, gradcheck, gradgradcheck
 from .differentiate import backward, grad
-from .function import Function, FunctionCtx, once_differentiable
+from .function import Function, FunctionCtx, InplaceFunction, once_differentiable
 from .grad_mode import *
+from .nodes import SavedTensor
 
 __all__ = [
-    "Function", "FunctionCtx", "GradcheckError", "Variable", "backward", "detect_anomaly",
-    "forward_ad", "function", "functional", "grad", "grad_mode", "gradcheck", "gradgradcheck",
-    "graph", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "once_differentiable",
-    "set_detect_anomaly",
+    "Function", "FunctionCtx", "GradcheckError", "InplaceFunction", "SavedTensor", "Variable",
+    "backward", "detect_anomaly", "forward_ad", "function", "functional", "grad", "grad_mode",
+    "gradcheck", "gradgradcheck", "graph", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
+    "once_differentiable", "set_detect_anomaly",
 ]  # fmt: skip
 __all__ += grad_mode.__all__
 

@@ -14,7 +14,11 @@ from ....testing import GradcheckError
 from ....testing import gradcheck as native_gradcheck
 from ....testing import gradgradcheck as native_gradgradcheck
 from ....testing.derivatives import ChangedOutputsError
+from ..creation import zeros_like
+from ..func import vmap
 from ..handles import Tensor, unwrap, wrap
+from ..random import randn
+from .forward_ad import dual_level, make_dual, unpack_dual
 
 
 def _on_tensors(func: Any, inputs: Any) -> Any:
@@ -95,7 +99,9 @@ def gradcheck(
         raise AssertionError("Expected at least one of check_forward_ad and check_backward_ad")
     if check_batched_grad and not check_backward_ad:
         raise AssertionError("Setting check_batched_grad=True requires check_backward_ad=True")
-    _refuse(masked=masked, check_batched_forward_grad=check_batched_forward_grad)
+    if check_batched_forward_grad and not check_forward_ad:
+        raise AssertionError("check_batched_forward_grad=True requires check_forward_ad=True")
+    _refuse(masked=masked)
     outputs = func(*_several(inputs))
     if isinstance(outputs, tuple | list) and not outputs:
         return True
@@ -104,6 +110,7 @@ def gradcheck(
         func,
         inputs,
         raise_exception,
+        also=_check_batched_tangents if check_batched_forward_grad else None,
         eps=eps,
         atol=atol,
         rtol=rtol,
@@ -117,13 +124,21 @@ def gradcheck(
 
 
 def _checked(
-    native: Any, func: Any, inputs: Any, raise_exception: bool, *given: Any, **options: Any
+    native: Any,
+    func: Any,
+    inputs: Any,
+    raise_exception: bool,
+    *given: Any,
+    also: Any = None,
+    **options: Any,
 ) -> bool:
-    """Run one of arraygrad's checks on a function of tensors."""
+    """Run one of arraygrad's checks on a function of tensors, and perhaps another one."""
     function, arrays = _prepared(func, inputs)
     try:
         with _in_torch_words():
             native(function, arrays, *given, **options)
+            if also is not None:
+                also(func, inputs)
     except GradcheckError:
         if raise_exception:
             raise
@@ -163,7 +178,40 @@ def _in_torch_words() -> Iterator[None]:
 def _refuse(**options: Any) -> None:
     for name, value in options.items():
         if value:
-            raise NotImplementedError(f"{name}=True is for PyTorch's own tests: leave it out")
+            raise NotImplementedError(f"{name}=True is about sparse tensors, which are not here")
+
+
+def _check_batched_tangents(func: Any, inputs: Any) -> None:
+    """Raise unless forward mode on a batch of tangents gives what it gives on each of them."""
+    given = _several(inputs)
+    places = [i for i, x in enumerate(given) if isinstance(x, Tensor) and x.requires_grad]
+    primals = tuple(given[i].detach() for i in places)
+
+    def of_some(*values: Any) -> Any:
+        full = list(given)
+        for i, value in zip(places, values, strict=True):
+            full[i] = value
+        found = func(*full)
+        parts = found if isinstance(found, tuple | list) else (found,)
+        return tuple(p for p in parts if isinstance(p, Tensor) and p.dtype.kind in "fc")
+
+    def pushed(*tangents: Any) -> Any:
+        with dual_level():
+            found = of_some(*map(make_dual, primals, tangents))
+            pairs = [unpack_dual(value) for value in found]
+        return tuple(zeros_like(p) if t is None else t for p, t in pairs)
+
+    batch = tuple(randn(2, *p.shape, dtype=p.dtype) for p in primals)
+    try:
+        together = vmap(pushed)(*batch)
+    except Exception as error:
+        raise GradcheckError(
+            f"forward mode does not run on a batch of tangents: {error}"
+        ) from error
+    for k in range(2):
+        for found, expected in zip(together, pushed(*(t[k] for t in batch)), strict=True):
+            if not np.allclose(found[k].numpy(force=True), expected.numpy(force=True)):
+                raise GradcheckError("forward mode on a batch of tangents is not that on each")
 
 
 def gradgradcheck(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from typing import Any
 
 from ....autograd.context import FunctionCtx as NativeCtx
-from ....core.nodes import Leaf, RemovableHandle
+from ....core.nodes import FREED, Leaf, RemovableHandle, freed_error
 from ..handles import Tensor, name_of, unwrap, wrap
 from ..wording import reword
-from .nodes import Node, on_tensors, shown_edges
+from .nodes import Node, SavedTensor, on_tensors, shown_edges
 
 
 class FunctionCtx(NativeCtx):
@@ -53,6 +54,24 @@ class FunctionCtx(NativeCtx):
         return tuple(a if a is None else _known(a, r) for a, r in zip(found, own, strict=True))
 
     @property
+    def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
+        if self.saved is FREED:
+            error = freed_error(self)
+            reword(error)
+            raise error
+        return tuple(SavedTensor(self, i) for i in range(len(self.saved)))
+
+    @property
+    def to_save(self) -> tuple[Any, ...]:
+        """What is to be saved, while `forward` runs."""
+        return tuple(map(wrap, self._pending))
+
+    @property
+    def dirty_tensors(self) -> tuple[Any, ...]:
+        """What was marked as changed in place, while `forward` runs."""
+        return tuple(map(wrap, self._dirty))
+
+    @property
     def next_functions(self) -> Any:
         return shown_edges(NativeCtx.next_functions.fget(self))  # type: ignore[attr-defined]
 
@@ -62,8 +81,19 @@ class FunctionCtx(NativeCtx):
     def register_prehook(self, hook: Any) -> RemovableHandle:
         return super().register_prehook(on_tensors(hook))
 
+    @property
+    def saved_variables(self) -> tuple[Any, ...]:
+        """The old name of `saved_tensors`."""
+        warnings.warn(
+            "saved_variables is deprecated: use saved_tensors", DeprecationWarning, stacklevel=2
+        )
+        return self.saved_tensors
+
     def name(self) -> str:
         return type(self).__name__
+
+    def _sequence_nr(self) -> int:
+        return int(self.number)
 
     def __call__(self, *grads: Any) -> Any:
         pullback: Any = self.pullback

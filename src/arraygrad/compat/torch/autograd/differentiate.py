@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar, overload
 
 from .... import autograd as native
+from .... import ops
 from ....arrays.batched import Batched
 from ....arrays.dual import Dual
 from ....arrays.tensor import Tensor as Native
@@ -100,6 +101,7 @@ def grad(
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True"
         )
+    edges = materialize_grads and any(isinstance(x, NativeEdge) for x in wanted)
     with _Differentiation(True):
         gradients = wrap(
             native.grad(
@@ -108,11 +110,13 @@ def grad(
                 seeds,
                 retain_graph=retain_graph,
                 create_graph=create_graph,
-                allow_unused=allow_unused,
+                allow_unused=True if edges else allow_unused,
                 is_grads_batched=is_grads_batched,
-                materialize_grads=materialize_grads,
+                materialize_grads=materialize_grads and not edges,
             )
         )
+    if edges:
+        gradients = tuple(map(_materialized, gradients, wanted))
     return gradients if keys is None else dict(zip(keys, gradients, strict=True))
 
 
@@ -245,6 +249,18 @@ def _seeds(outputs: list[Any], given: Any, batched: bool, name: str) -> list[Any
     if len(values) < len(outputs):
         raise RuntimeError(f"{name} has {len(values)} entries for {len(outputs)} outputs")
     return list(map(unwrap, values[: len(outputs)]))
+
+
+def _materialized(gradient: Any, x: Any) -> Any:
+    """A gradient, or zeros for an input that was not used."""
+    if gradient is not None:
+        return gradient
+    if isinstance(x, NativeEdge):
+        raise RuntimeError(
+            "materialize_grads cannot be used when the given input is a GradientEdge that is not "
+            "used: it has no values in whose form zeros could be made"
+        )
+    return wrap(ops.zeros_like(x))
 
 
 def _check_seed(output: Any, value: Any, batched: bool, name: str, i: int) -> None:

@@ -49,6 +49,28 @@ class Function:
     _native: type[native.Function] | None = None
     _backward_cls: type[NativeCtx]
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn(
+            f"{type(self).__name__} should not be instantiated: its methods are static, and "
+            f"{type(self).__name__}.apply(...) calls it",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated: make forward "
+            f"and backward static methods, and call {type(self).__name__}.apply(...)"
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("metadata", "name", "next_functions", "register_hook", "_register_hook_dict"):
+            raise RuntimeError(
+                f"Attribute {name!r} is invalid for an instance of a Function: the underlying "
+                "PyNode has already been deallocated. Use the grad_fn of a result of apply()"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
         """Compute the result. The subclass defines it."""
@@ -127,6 +149,10 @@ class Function:
             if is_view:
                 part._how = how_now(how)
         return tuple(found)
+
+
+InplaceFunction = Function
+BackwardCFunction = FunctionCtx
 
 
 def _check_transformed(cls: type[Function], array: Any) -> None:
@@ -399,4 +425,4 @@ def once_differentiable(fn: Rule) -> Rule:
     return once
 
 
-__all__ = ["Function", "FunctionCtx", "once_differentiable"]
+__all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import gc
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Self
 
+import numpy as np
+
 from ....autograd import graph as native
+from ....core.memory import owner_of
 from ....core.modes import current_modes
-from ....core.nodes import RemovableHandle
+from ....core.nodes import Node as NativeNode
+from ....core.nodes import RemovableHandle, next_number
+from ....core.versions import newest_write
 from ..handles import Tensor, unwrap, wrap
 from .nodes import GradientEdge, Node, packed, shown, unpacked
 
@@ -37,7 +43,33 @@ class allow_mutation_on_saved_tensors(native.allow_mutation_on_saved_tensors):  
     def __enter__(self) -> Self:
         if current_modes().keeps_written:
             raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+        self._start = next_number()
         return super().__enter__()
+
+    def _saved(self) -> Iterator[tuple[Any, Any]]:
+        """The nodes that were made inside and live, with each array that they keep."""
+        for found in gc.get_objects():
+            if issubclass(type(found), NativeNode) and found.number > self._start:
+                kept = found.kept()
+                for array in kept if isinstance(kept, tuple) else ():
+                    if isinstance(array, np.ndarray):
+                        yield found, array
+
+    @property
+    def tid_to_weakhandle(self) -> dict[int, Any]:
+        """The pieces of memory that are saved, by their numbers."""
+        return {id(owner_of(array)): array for _, array in self._saved()}
+
+    @property
+    def cloned(self) -> dict[tuple[int, int], Any]:
+        """The saved arrays that were written since: by memory, and by the first such write."""
+        found = {}
+        for node, array in self._saved():
+            write = newest_write(array, node.number)
+            if write is not None:
+                numbers = [n for n, *_ in write[0].past.writes if n > node.number]
+                found[id(owner_of(array)), min(numbers, default=write[1])] = array
+        return found
 
 
 class saved_tensors_hooks(native.saved_tensors_hooks):  # noqa: N801  (torch's name)

@@ -16,6 +16,8 @@ from ....core import nodes as native
 from ....core.array import Array
 from ....core.nodes import GradientEdge as NativeEdge
 from ....core.nodes import Leaf, RemovableHandle
+from ....core.saved import pack_later
+from ....errors import GraphFreedError
 from ..handles import Tensor, name_of, unwrap, wrap
 from ..node_names import node_name
 from ..wording import reword
@@ -59,6 +61,23 @@ class Shown:
             found.setdefault("traceback_", found["traceback"])
         return found
 
+    def _sequence_nr(self) -> int:
+        return int(self._node.number)
+
+    @property
+    def _input_metadata(self) -> list[Any]:
+        from types import SimpleNamespace
+
+        from ..dtypes import Size, of_numpy
+
+        many = self._node.pullback is not None and self._node.pullback.multiple
+        shapes = self._node.shape if many else [self._node.shape]
+        types = self._node.dtype if many else [self._node.dtype]
+        return [
+            SimpleNamespace(shape=Size(s), dtype=of_numpy(d), is_nested_tensor=False)
+            for s, d in zip(shapes, types, strict=True)
+        ]
+
     def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call `fn(grad_inputs, grad_outputs)` after the node has run."""
         return self._node.register_hook(on_tensors(fn))  # type: ignore[no-any-return]
@@ -89,7 +108,7 @@ class Shown:
     def __getattr__(self, name: str) -> Any:
         if name == "variable" and isinstance(self._node, Leaf):
             return name_of(self._node.variable)
-        if name.startswith("_saved_"):
+        if name.startswith(("_saved_", "_raw_saved_")):
             return _saved(self._node, name)
         raise AttributeError(f"{self.name()} has no attribute {name!r}")
 
@@ -146,10 +165,11 @@ def on_tensors(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 def _saved(node: Any, name: str) -> Any:
     """A value that a node saved, by the name that PyTorch gives it."""
-    wanted = name.removeprefix("_saved_")
+    raw = name.startswith("_raw_saved_")
+    wanted = name.removeprefix("_raw_saved_").removeprefix("_saved_")
     pullback = node.pullback
     try:
-        values = node.load()
+        values = node.load() if not raw else ()
     except RuntimeError as error:
         reword(error)
         raise
@@ -157,6 +177,8 @@ def _saved(node: Any, name: str) -> Any:
     if wanted not in names:
         raise AttributeError(f"{node_name(node)} has not saved {wanted!r}, but {names}")
     position = names.index(wanted)
+    if raw:
+        return SavedTensor(node, position)
     value = values[position]
     if not isinstance(value, Array) and not hasattr(value, "dtype"):
         return wrap(value)
@@ -190,6 +212,38 @@ def _saved_name(pullback: Any, kept: str) -> str:
     if kept == "y":
         return "other"
     return kept
+
+
+class SavedTensor:
+    """A value that a node saved, before it is unpacked."""
+
+    def __init__(self, node: Any = None, position: int = 0) -> None:
+        if node is None:
+            raise RuntimeError(
+                "Trying to create a SavedTensor object from Python is forbidden: the graph makes it"
+            )
+        self._node, self._position = node, position
+
+    def register_hooks(self, pack_hook: Any = None, unpack_hook: Any = None) -> None:
+        """Store `pack_hook` of the value, and get it back by `unpack_hook`."""
+        if not callable(pack_hook) or not callable(unpack_hook):
+            raise TypeError("incompatible function arguments: register_hooks takes two functions")
+        saved = self._node.saved
+        if type(saved) is tuple and saved[self._position] is None:
+            raise RuntimeError("a hook on a saved value that is None is forbidden")
+
+        def pack(array: Any) -> Any:
+            return packed(pack_hook, wrap(_tensor(array, None)))
+
+        def unpack(kept: Any) -> Any:
+            return unpacked(unpack_hook(kept))._array
+
+        try:
+            pack_later(self._node, self._position, (pack, unpack))
+        except GraphFreedError as error:
+            raise RuntimeError(
+                f"hooks on a saved value after it has been freed: {error}"
+            ) from error
 
 
 def packed(hook: Callable[[Any], Any], value: Tensor) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .... import nn, ops, special
+from ....autograd.function import Function
 from ....core.array import Array, plain
 from ..dtypes import default_for, result_type
 from ..handles import Tensor
@@ -331,7 +332,6 @@ minimum = elementwise_binary(
 )
 mul = multiply = elementwise_binary(ops.multiply, "mul")
 ne = not_equal = elementwise_binary(ops.not_equal, "ne", numbers="second")
-nextafter = elementwise_binary(ops.nextafter, numbers="none")
 pow = elementwise_binary(lambda x, y: _power(x, y), "pow")
 remainder = elementwise_binary(whole_remainder, "remainder")
 true_divide = elementwise_binary(ops.divide, "true_divide")
@@ -490,6 +490,23 @@ def float_power(input: Any, exponent: Any) -> Any:
         raise TypeError("float_power(): input or exponent must be Tensor")
     base = input if isinstance(input, Array) else ops_tensor(input)
     return ops.pow(_double(base), _double(exponent))
+
+
+class _NextAfter(Function):
+    """The next number in a direction, whose derivative PyTorch does not have."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, y: Any) -> Any:
+        return ops.nextafter(x, y)
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any, **_: Any) -> Any:
+        raise NotImplementedError("the derivative for 'nextafter' is not implemented")
+
+
+nextafter = function(
+    lambda input, other: _NextAfter.apply(*_both(input, other)), name="nextafter", in_place=True
+)
 
 
 def _check_parts(name: str, first: Any, second: Any) -> None:
