@@ -67,7 +67,7 @@ def single_precision_tensor(data: Any, dtype: Any, device: Any, requires_grad: b
     Data with a dtype keeps it. Integers with `requires_grad=True` raise RuntimeError, as in
     libtorch.
     """
-    if dtype is None and not _carries_dtype(data):
+    if dtype is None and not carries_dtype(data):
         kind = np.asarray(data).dtype.kind
         dtype = {"f": np.float32, "c": np.complex64}.get(kind)
     made = tensor(data, dtype=dtype, device=device)
@@ -79,7 +79,8 @@ def single_precision_tensor(data: Any, dtype: Any, device: Any, requires_grad: b
         raise RuntimeError(f"requires_grad=True: {error}") from None
 
 
-def _carries_dtype(data: Any) -> bool:
+def carries_dtype(data: Any) -> bool:
+    """Whether data, or some part of nested sequences, has a dtype of its own."""
     if isinstance(data, list | tuple):
-        return any(map(_carries_dtype, data))
+        return any(map(carries_dtype, data))
     return hasattr(data, "dtype")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from ..arrays.tensor import Tensor
+from ..autograd import is_grad_enabled
 from ..core.array import Array
 
 
@@ -92,7 +93,16 @@ class Facade:
     def _overwritten(self, function: Callable[..., Any], *args: Any, **keywords: Any) -> None:
         self._inner.copy_(function(self._inner, *args, **keywords))
 
+    def _check_writable(self) -> None:
+        if self.requires_grad and self.is_leaf and is_grad_enabled():
+            raise RuntimeError(
+                "In-place operations are not allowed here: a leaf tensor that requires grad would "
+                "be written. Write to a clone(), or under no_grad() if the change should not be "
+                "differentiated"
+            )
+
     def _written(self, write: Callable[..., Any], *args: Any, **keywords: Any) -> Self:
+        self._check_writable()
         write(*unwrapped(args), **unwrapped(keywords))
         return self
 
@@ -168,6 +178,18 @@ class Facade:
 
         return self._inner.register_hook(called)
 
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or the length of one axis."""
+        return self.shape if dim is None else self.shape[dim]
+
+    def dim(self) -> int:
+        """The number of axes."""
+        return self.ndim
+
+    def cpu(self) -> Self:
+        """The tensor itself."""
+        return self
+
     def retain_grad(self) -> None:
         """Keep the gradient of this tensor in `.grad`, although it is not a leaf."""
         self._inner.retain_grad()
@@ -203,6 +225,7 @@ class Facade:
         return self._of(self._inner[unwrapped(key)])
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        self._check_writable()
         self._inner[unwrapped(key)] = unwrapped(value)
 
     def __bool__(self) -> bool:

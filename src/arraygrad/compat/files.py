@@ -28,6 +28,10 @@ STORAGES = {
 }  # fmt: skip
 
 
+# PyTorch's names of the dtypes, as in `FloatTensor`.
+TYPE_NAMES = {kind: name.removesuffix("Storage") for name, kind in STORAGES.items()}
+
+
 class Named:
     """What a name in a pickle stands for. It can be called, and has nothing that can be changed."""
 

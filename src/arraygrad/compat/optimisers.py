@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from .. import optim
-from ..arrays.creation import zeros_like
+from ..arrays.creation import tensor, zeros_like
 from ..arrays.tensor import Tensor as Native
 from ..autograd import enable_grad, no_grad
 from ..autograd.graph import increment_version
 from ..core.array import plain
 from ..core.nodes import RemovableHandle
 from ..optim.rules import NUMBERS, Rule
+from ..optim.transforms import norm
 
 
 class Optimizer:
@@ -240,6 +241,38 @@ def optimizer(name: str, make: Callable[..., Rule], base: type[Optimizer]) -> An
         "rule": make(),
     }
     return type(name, (base,), members)
+
+
+# --- gradients within bounds ---
+
+
+def _gradients(parameters: Any) -> list[Any]:
+    given = [parameters] if _is_tensor(parameters) else parameters
+    return [p.grad for p in given if p.grad is not None]
+
+
+def clipping(shown: Callable[[Any], Any], native: Callable[[Any], Any]) -> Callable[..., Any]:
+    """`clip_grad_norm_` of a facade: `shown` and `native` make its tensors from arrays and back."""
+
+    def clip_grad_norm_(parameters: Any, max_norm: float, norm_type: float = 2.0) -> Any:
+        """Scale all gradients down to a common norm; return the norm that they had."""
+        found = _gradients(parameters)
+        zero = tensor(0.0, dtype=np.float32)
+        with no_grad():
+            total = norm([native(g.detach()) for g in found], norm_type) if found else zero
+            factor = min(1.0, max_norm / (total.item() + 1e-6))
+            for g in found:
+                g.mul_(factor)
+        return shown(total)
+
+    return clip_grad_norm_
+
+
+def clip_grad_value_(parameters: Any, clip_value: float) -> None:
+    """Keep all elements of gradients between two bounds."""
+    with no_grad():
+        for g in _gradients(parameters):
+            g.clamp_(-clip_value, clip_value)
 
 
 # --- sorix and Lucid ---

@@ -50,16 +50,17 @@ def reduction(op: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-_ELEMENTWISE = "abs sign floor ceil trunc exp exp2 expm1 log log2 log10 log1p sqrt square "
-_ELEMENTWISE += "reciprocal sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh round "
-_ELEMENTWISE += "isnan isinf isfinite real imag conj"
+_SAME = "add diag dot inner matmul maximum minimum outer pow remainder trace where "
+_SAME += "abs sign floor ceil trunc exp exp2 expm1 log log2 log10 log1p sqrt square "
+_SAME += "reciprocal sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh round "
+_SAME += "isnan isinf isfinite real imag conj"
 _REDUCTIONS = "sum mean prod all any argmax argmin"
 _OF_TORCH = "chunk cumprod cumsum diagonal expand flatten flip masked_fill max min norm "
 _OF_TORCH += "permute repeat reshape roll sort split squeeze std t transpose tril triu unbind "
 _OF_TORCH += "unsqueeze var"
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    **{name: getattr(ops, name) for name in _ELEMENTWISE.split()},
+    **{name: getattr(ops, name) for name in _SAME.split()},
     **{name: reduction(getattr(ops, name)) for name in _REDUCTIONS.split()},
     **{name: of_torch(name) for name in _OF_TORCH.split()},
     **{name: of_torch(name, dim=-1) for name in ("softmax", "log_softmax")},
@@ -68,40 +69,28 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "clamp": lambda x, min=None, max=None: ops.clip(x, min, max),
     "clip": lambda x, min=None, max=None: ops.clip(x, min, max),
     "view": of_torch("reshape"),
-    "add": ops.add,
     "arcsin": ops.asin,
     "arccos": ops.acos,
     "arctan": ops.atan,
     "clone": ops.copy,
-    "diag": ops.diag,
     "digamma": gamma.digamma,
     "div": ops.divide,
-    "dot": ops.dot,
     "eq": ops.equal,
     "erf": normal.erf,
     "erfc": normal.erfc,
     "ge": ops.greater_equal,
     "gt": ops.greater,
-    "inner": ops.inner,
     "le": ops.less_equal,
     "lgamma": gamma.gammaln,
     "logsumexp": reduction(softmax_ops.logsumexp),
     "lt": ops.less,
-    "matmul": ops.matmul,
-    "maximum": ops.maximum,
-    "minimum": ops.minimum,
     "mm": ops.matmul,
     "mul": ops.multiply,
     "mv": ops.matmul,
     "ne": ops.not_equal,
     "neg": ops.negative,
-    "outer": ops.outer,
-    "pow": ops.pow,
     "relu": nn.relu,
-    "remainder": ops.remainder,
     "rsqrt": lambda x: 1 / ops.sqrt(x),
     "sigmoid": sigmoids.expit,
     "sub": ops.subtract,
-    "trace": ops.trace,
-    "where": ops.where,
 }

@@ -185,6 +185,15 @@ def test_backward_hooks(lib):
     np.testing.assert_allclose(x.grad.tolist(), [[4.0, 8.0]], 1e-6)
     np.testing.assert_allclose(layer.bias.grad.tolist(), [2.0, 2.0], 1e-6)
 
+    class Scaled(lib.nn.Module):
+        def forward(self, x, factor):
+            return inner(x) * factor
+
+    inner, module, found = linear(lib, 2), Scaled(), []
+    module.register_full_backward_hook(lambda m, inside, out: found.append(inside))
+    module(x, 3.0).sum().backward()
+    assert found[0][1] is None  # there is one gradient for each argument
+
 
 @BOTH
 def test_hooks_of_states(lib):

@@ -11,38 +11,16 @@ run on it unchanged.
 
 from collections.abc import Sequence
 
+from . import differential_operators
 from .builtins import dict, isinstance, list, tuple, type
 from .core import primitive
-from .differential_operators import (
-    checkpoint,
-    deriv,
-    elementwise_grad,
-    grad,
-    grad_and_aux,
-    grad_named,
-    hessian,
-    hessian_tensor_product,
-    hessian_vector_product,
-    holomorphic_grad,
-    jacobian,
-    make_ggnvp,
-    make_hvp,
-    make_jvp,
-    make_vjp,
-    multigrad_dict,
-    tensor_jacobian_product,
-    value_and_grad,
-    vector_jacobian_product,
-)
+from .differential_operators import *
 from .installing import install
 
 __all__ = [
-    "checkpoint", "deriv", "dict", "elementwise_grad", "grad", "grad_and_aux", "grad_named",
-    "hessian", "hessian_tensor_product", "hessian_vector_product", "holomorphic_grad", "install",
-    "isinstance", "jacobian", "list", "make_ggnvp", "make_hvp", "make_jvp", "make_vjp",
-    "multigrad_dict", "primitive", "tensor_jacobian_product", "tuple", "type", "value_and_grad",
-    "vector_jacobian_product",
+    "dict", "install", "isinstance", "list", "primitive", "tuple", "type",
 ]  # fmt: skip
+__all__ += differential_operators.__all__
 
 
 def __dir__() -> Sequence[str]:

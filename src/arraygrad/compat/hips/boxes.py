@@ -76,6 +76,13 @@ class ArrayBox(Box):
     def __str__(self) -> str:
         return f"Autograd ArrayBox with value {self._value}"
 
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    def detach(self) -> Any:
+        """The values, constant for every derivative in flight."""
+        return getval(self)
+
     def __hash__(self) -> int:
         return id(self)
 
@@ -139,27 +146,17 @@ class ReverseBox(ArrayBox, Tensor):
         box._node = node
         return box
 
-    def detach(self) -> Any:
-        """The values, constant for every derivative in flight."""
-        return getval(self)
-
     def __copy__(self) -> Any:
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         return self
 
-    def __repr__(self) -> str:
-        return f"<{self}>"
-
 
 class ForwardBox(ArrayBox, Dual):
     """A box for forward mode."""
 
     __slots__ = ()
-
-    def __repr__(self) -> str:
-        return f"<{self}>"
 
 
 class NodeBox(ArrayBox, TransformMethods, Array):
@@ -191,13 +188,6 @@ class NodeBox(ArrayBox, TransformMethods, Array):
 
     def over(self, function: Any) -> Any:
         return type(self)(function(self._array), self.level, self._node)
-
-    def detach(self) -> Any:
-        """The values, constant for every derivative in flight."""
-        return getval(self)
-
-    def __repr__(self) -> str:
-        return f"<{self}>"
 
 
 def part_of(container: Any, index: Any) -> Any:

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as _np
 
 from ... import ops
-from ...arrays.batched import batched_type
 from ...core.array import Array
-from ...core.levels import above
+from ...func.rows import chunked, pull_rows
 from ...sweep.plan import Plan
 from . import numpy as np
 from .boxes import isbox
@@ -148,11 +147,13 @@ def jacobian(fun: AnyFunction, x: Any) -> Any:
     rows = math.prod(shape)
     if not isbox(out) or out.level != trace.tape.level:
         return _np.zeros(shape + _np.shape(trace.x), vspace(trace.x).dtype)
-    unit = _np.eye(rows, dtype=out.dtype).reshape((rows, *shape))
-    step = _rows_at_once(trace, rows)
-    parts = [_pulled(trace, unit[i : i + step]) for i in range(0, rows, step)]
-    joined = parts[0] if len(parts) == 1 else ops.concat(parts, axis=0)
-    return ops.reshape(joined, shape + _np.shape(trace.x))
+
+    def some(start: int, stop: int) -> list[Any]:
+        unit = _np.eye(stop - start, rows, start)
+        return pull_rows(trace.tape, trace.outputs, unit, holomorphic=True)  # conjugates
+
+    (found,) = chunked(some, rows, _rows_at_once(trace, rows))
+    return ops.reshape(found, shape + _np.shape(trace.x))
 
 
 # The most elements of an array that a sweep for many rows should make.
@@ -172,21 +173,6 @@ def _size(shape: Any) -> int:
     if isinstance(shape, list):
         return max(map(_size, shape), default=1)
     return math.prod(shape)
-
-
-def _pulled(trace: Trace, seeds: Any) -> Any:
-    """The products of rows with the Jacobian, with an axis of rows in front."""
-    tape, outputs = trace.tape, trace.outputs
-    count = seeds.shape[0]
-    if count == 1:
-        (found,) = tape.pull(outputs, [seeds[0]])
-        rows = ops.expand_dims(found, axis=0)
-    else:
-        kind = batched_type(above(tape.level))
-        (found,) = tape.pull(outputs, [kind(seeds)])
-        is_batch = isinstance(found, kind)
-        rows = found._array if is_batch else ops.broadcast_to(found, (count, *found.shape))
-    return ops.conj(rows) if rows.dtype.kind == "c" else rows
 
 
 @unary_to_nary

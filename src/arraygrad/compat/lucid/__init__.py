@@ -16,51 +16,20 @@ from typing import Any
 
 from ...autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from ..showing import show_public_names as _show_public_names
-from . import autograd, fft, linalg, nn, optim, utils
+from . import autograd, fft, linalg, nn, optim, tensors, utils
 from .draws import manual_seed
-from .tensors import (
-    Tensor,
-    arange,
-    bool_,
-    complex64,
-    complex128,
-    device,
-    empty,
-    empty_like,
-    eye,
-    float16,
-    float32,
-    float64,
-    from_numpy,
-    full,
-    full_like,
-    int8,
-    int16,
-    int32,
-    int64,
-    linspace,
-    ones,
-    ones_like,
-    rand,
-    rand_like,
-    randn,
-    randn_like,
-    tensor,
-    zeros,
-    zeros_like,
-)
+from .tensors import *
 
-_FUNCTIONS = {name: Tensor._lifted(function) for name, function in Tensor._methods.items()}
+_FUNCTIONS = {
+    name: tensors.Tensor._lifted(function) for name, function in tensors.Tensor._methods.items()
+}
 sum = _FUNCTIONS["sum"]
 
 __all__ = [
-    "Tensor", "arange", "autograd", "bool_", "complex64", "complex128", "device", "empty",
-    "empty_like", "enable_grad", "eye", "fft", "float16", "float32", "float64", "from_numpy",
-    "full", "full_like", "inference_mode", "int8", "int16", "int32", "int64", "is_grad_enabled",
-    "linalg", "linspace", "manual_seed", "nn", "no_grad", "ones", "ones_like", "optim", "rand",
-    "rand_like", "randn", "randn_like", "set_grad_enabled", "sum", "tensor", "utils", "zeros",
-    "zeros_like",
+    "autograd", "enable_grad", "fft", "inference_mode", "is_grad_enabled", "linalg", "manual_seed",
+    "nn", "no_grad", "optim", "set_grad_enabled", "sum", "utils",
 ]  # fmt: skip
+__all__ += tensors.__all__
 
 
 __all__ += [name for name in _FUNCTIONS if name not in __all__]

@@ -9,13 +9,19 @@ import numpy as np
 
 from ...arrays.creation import asarray
 from ...arrays.creation import tensor as native_tensor
-from ...autograd import is_grad_enabled
 from ...errors import NoGradientError
 from ..facade import Facade, makers, unwrapped
 from ..torchlike import FUNCTIONS
 from ._C.engine import check_alike, in_lucids_words
 from .draws import normal, uniform
 from .functions import OWN
+
+__all__ = [
+    "Tensor", "arange", "bool_", "complex64", "complex128", "device", "empty", "empty_like", "eye",
+    "float16", "float32", "float64", "from_numpy", "full", "full_like", "int8", "int16", "int32",
+    "int64", "linspace", "ones", "ones_like", "rand", "rand_like", "randn", "randn_like", "tensor",
+    "zeros", "zeros_like",
+]  # fmt: skip
 
 float16, float32, float64 = map(np.dtype, (np.float16, np.float32, np.float64))
 int8, int16, int32, int64 = map(np.dtype, (np.int8, np.int16, np.int32, np.int64))
@@ -103,23 +109,11 @@ class Tensor(Facade):
 
     # --- methods ---
 
-    def size(self, dim: int | None = None) -> Any:
-        """The shape, or the length of one axis."""
-        return self.shape if dim is None else self.shape[dim]
-
-    def dim(self) -> int:
-        """The number of axes."""
-        return self.ndim
-
     def numel(self) -> int:
         """The number of elements."""
         return self._inner.size
 
     def contiguous(self) -> Tensor:
-        """The tensor itself."""
-        return self
-
-    def cpu(self) -> Tensor:
         """The tensor itself."""
         return self
 
@@ -181,21 +175,6 @@ class Tensor(Facade):
         return bool(self.dtype.kind == "f")
 
     # --- in place ---
-
-    def _written(self, write: Any, *args: Any, **keywords: Any) -> Self:
-        self._check_writable()
-        return super()._written(write, *args, **keywords)
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        self._check_writable()
-        super().__setitem__(key, value)
-
-    def _check_writable(self) -> None:
-        if self.requires_grad and self.is_leaf and is_grad_enabled():
-            raise RuntimeError(
-                "a leaf tensor that requires grad cannot be written in place: write to a clone(), "
-                "or under no_grad() if the change should not be differentiated"
-            )
 
     def __iadd__(self, other: Any) -> Self:
         return self._written(self._inner.add_, other)

@@ -17,21 +17,9 @@ import numpy as np
 
 from ...arrays.tensor import Tensor
 from ...autograd import no_grad
+from ..files import TYPE_NAMES
 
 _WIDTH = 80
-_TYPES = {
-    "float16": "Half",
-    "float32": "Float",
-    "float64": "Double",
-    "int8": "Char",
-    "int16": "Short",
-    "int32": "Int",
-    "int64": "Long",
-    "uint8": "Byte",
-    "bool": "Bool",
-    "complex64": "ComplexFloat",
-    "complex128": "ComplexDouble",
-}
 
 
 def printed(tensor: Tensor | None, n: int = 30) -> str:
@@ -44,7 +32,7 @@ def printed(tensor: Tensor | None, n: int = 30) -> str:
     if 0 <= n < len(lines):
         lines[n:] = ["... [the output was truncated (use n=-1 to disable)]"]
     shape = ",".join(map(str, values.shape))
-    end = f"[ CPU{_TYPES[values.dtype.name]}Type{{{shape}}} ]"
+    end = f"[ CPU{TYPE_NAMES[values.dtype.name]}Type{{{shape}}} ]"
     if tensor.grad_fn is not None:
         end += f"[ grad_fn = <{tensor.grad_fn.name()}> ]"
     elif tensor.requires_grad:
@@ -54,7 +42,7 @@ def printed(tensor: Tensor | None, n: int = 30) -> str:
 
 def type_name(dtype: Any) -> str:
     """Libtorch's name of a dtype, as in `torch_Float`."""
-    return _TYPES[np.dtype(dtype).name]
+    return TYPE_NAMES[np.dtype(dtype).name]
 
 
 def _lines(values: Any, limit: int | None) -> list[str]:

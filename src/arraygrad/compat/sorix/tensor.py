@@ -220,14 +220,6 @@ class Tensor(Facade):
 
     # --- shapes and types ---
 
-    def size(self, dim: int | None = None) -> Any:
-        """The shape, or the length of one axis."""
-        return self.shape if dim is None else self.shape[dim]
-
-    def dim(self) -> int:
-        """The number of axes."""
-        return self.ndim
-
     def transpose(self, *axes: Any) -> Tensor:
         """NumPy's transpose: reorder the axes as given, or reverse them all."""
         return self._of(self._inner.transpose(*axes))
@@ -248,10 +240,6 @@ class Tensor(Facade):
         check_cpu(device)
         return self
 
-    def cpu(self) -> Tensor:
-        """The tensor itself."""
-        return self
-
     def cuda(self) -> Tensor:
         """Raises: there is no CUDA here."""
         return self.to("cuda")
@@ -261,14 +249,13 @@ class Tensor(Facade):
     # --- writing ---
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._check_write()
+        self._check_writable()
         value = unwrapped(value)
         if not isinstance(value, Native):
             value = np.asarray(value, self._inner.dtype)
         self._inner[unwrapped(key)] = value
 
     def _written(self, write: Any, *args: Any, **keywords: Any) -> Tensor:
-        self._check_write()
         kind = self._inner.dtype
         arrays = [
             a.astype(kind) if isinstance(a, np.ndarray) and np.can_cast(a, kind, "same_kind") else a
@@ -276,13 +263,6 @@ class Tensor(Facade):
         ]
         super()._written(write, *arrays, **keywords)
         return self
-
-    def _check_write(self) -> None:
-        if self.requires_grad and self.is_leaf and is_grad_enabled():
-            raise RuntimeError(
-                "In-place operations are not allowed here: a leaf Variable that requires grad is "
-                "being used in an in-place operation. Write under no_grad(), or to x.data"
-            )
 
     @classmethod
     def _operands(cls, x: Any, y: Any) -> tuple[Any, Any]:

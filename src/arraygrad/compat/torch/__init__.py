@@ -40,42 +40,10 @@ from . import predicates as _predicates
 from . import random as _random
 from . import serialization as _serialization
 from .amp import autocast
-from .autograd import (
-    enable_grad,
-    inference_mode,
-    is_grad_enabled,
-    is_inference_mode_enabled,
-    no_grad,
-    set_grad_enabled,
-)
+from .autograd import grad_mode as _grad_mode
+from .autograd.grad_mode import *
 from .creation import *
-from .dtypes import (
-    Size,
-    bfloat16,
-    channels_last,
-    complex64,
-    complex128,
-    contiguous_format,
-    device,
-    dtype,
-    finfo,
-    float16,
-    float32,
-    float64,
-    get_default_dtype,
-    iinfo,
-    int8,
-    int16,
-    int32,
-    int64,
-    preserve_format,
-    set_default_dtype,
-    strided,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
+from .dtypes import *
 from .func import vmap
 from .functions import arranging as _arranging
 from .functions import elementwise as _elementwise
@@ -155,31 +123,26 @@ from .signal.windows import (
 )
 
 # Aliases, among them those with the names of Python's types.
-double, half, long, short = float64, float16, int64, int16
-cfloat, cdouble = complex64, complex128
-bool, float, int = _dtypes.bool_, float32, int32
+bool, float, int = _dtypes.bool_, _dtypes.float32, _dtypes.int32
 newaxis = None
 __version__ = "2.13.0+arraygrad"  # the version whose meanings the names have
 
 __all__ = [
-    "Size", "Tensor", "adaptive_avg_pool1d", "adaptive_max_pool1d", "alpha_dropout", "autograd",
-    "avg_pool1d", "bartlett_window", "batch_norm", "bfloat16", "bilinear",
-    "binary_cross_entropy_with_logits", "blackman_window", "bool", "cdouble", "celu", "cfloat",
-    "channel_shuffle", "channels_last", "compile", "complex64", "complex128", "contiguous_format",
-    "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
-    "cosine_embedding_loss", "cosine_similarity", "device", "double", "dropout", "dtype", "e",
-    "embedding", "enable_grad", "feature_alpha_dropout", "fft", "finfo", "float", "float16",
-    "float32", "float64", "func", "get_default_dtype", "get_num_threads", "group_norm", "half",
-    "hamming_window", "hann_window", "hardshrink", "hinge_embedding_loss", "iinfo", "inf",
-    "inference_mode", "int", "int8", "int16", "int32", "int64", "is_grad_enabled",
-    "is_inference_mode_enabled", "istft", "kaiser_window", "kl_div", "layer_norm", "linalg", "long",
-    "lu_unpack", "margin_ranking_loss", "max_pool1d", "max_pool2d", "max_pool3d", "nan", "newaxis",
-    "nn", "no_grad", "optim", "pairwise_distance", "pi", "pixel_shuffle", "pixel_unshuffle",
-    "poisson_nll_loss", "prelu", "preserve_format", "return_types", "rms_norm", "rrelu", "selu",
-    "set_default_dtype", "set_grad_enabled", "set_num_threads", "short", "signal", "special",
-    "stft", "strided", "testing", "triplet_margin_loss", "uint8", "uint16", "uint32", "uint64",
-    "utils", "vmap",
+    "Tensor", "adaptive_avg_pool1d", "adaptive_max_pool1d", "alpha_dropout", "amp", "autocast",
+    "autograd", "avg_pool1d", "bartlett_window", "batch_norm", "bilinear",
+    "binary_cross_entropy_with_logits", "blackman_window", "bool", "celu", "channel_shuffle",
+    "compile", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
+    "conv_transpose3d", "cosine_embedding_loss", "cosine_similarity", "cuda", "distributions",
+    "dropout", "e", "embedding", "feature_alpha_dropout", "fft", "float", "func", "get_num_threads",
+    "group_norm", "hamming_window", "hann_window", "hardshrink", "hinge_embedding_loss", "inf",
+    "install", "int", "istft", "kaiser_window", "kl_div", "layer_norm", "linalg", "lu_unpack",
+    "margin_ranking_loss", "max_pool1d", "max_pool2d", "max_pool3d", "nan", "newaxis", "nn",
+    "optim", "pairwise_distance", "pi", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss",
+    "prelu", "return_types", "rms_norm", "rrelu", "selu", "set_num_threads", "signal", "special",
+    "stft", "testing", "triplet_margin_loss", "types", "utils", "vmap",
 ]  # fmt: skip
+__all__ += _dtypes.__all__
+__all__ += _grad_mode.__all__
 __all__ += _creation.__all__
 __all__ += _arranging.__all__
 __all__ += _elementwise.__all__
@@ -194,7 +157,6 @@ __all__ += _turning.__all__
 __all__ += _predicates.__all__
 __all__ += _random.__all__
 __all__ += _machine.__all__
-__all__ += ["amp", "autocast", "cuda", "distributions", "install", "types"]
 __all__ += _serialization.__all__
 _show_public_names(__name__)
 

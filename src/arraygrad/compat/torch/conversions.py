@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ... import ops
+from ..files import TYPE_NAMES
 from . import creation
 from .creation import check_layout
 from .dtypes import check_device, dtype, numpy_of, of_numpy
@@ -74,20 +75,6 @@ def _type(self: Tensor, wanted: Any = None, non_blocking: bool = False) -> Any:
 def _dtype_of(wanted: Any) -> dtype:
     return of_numpy(getattr(wanted, "_dtype", wanted))
 
-
-TYPE_NAMES = {
-    "float64": "Double",
-    "float32": "Float",
-    "float16": "Half",
-    "int64": "Long",
-    "int32": "Int",
-    "int16": "Short",
-    "int8": "Char",
-    "uint8": "Byte",
-    "bool": "Bool",
-    "complex64": "ComplexFloat",
-    "complex128": "ComplexDouble",
-}
 
 attach(
     to=_to,

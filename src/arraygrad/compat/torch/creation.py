@@ -12,6 +12,7 @@ import numpy as np
 from ...arrays import creation as native
 from ...arrays.tensor import Tensor as Native
 from ...core.array import Array
+from ..arguments import carries_dtype
 from .dtypes import (
     check_device,
     contiguous_format,
@@ -40,12 +41,6 @@ def _finished(array: Any, requires_grad: bool, kind: type[Tensor] = Tensor) -> T
     return made._require() if requires_grad else made
 
 
-def _carries_dtype(data: Any) -> bool:
-    if isinstance(data, list | tuple):
-        return any(map(_carries_dtype, data))
-    return hasattr(data, "dtype")
-
-
 def _array(data: Any, wanted: Any, copy: bool) -> Any:
     data = unwrap(data)
     if isinstance(data, Array):
@@ -53,7 +48,7 @@ def _array(data: Any, wanted: Any, copy: bool) -> Any:
         return native.asarray(array, dtype=wanted, copy=copy or None)
     if native.holds_arrays(data):
         data = _plain(data)
-    if wanted is None and not _carries_dtype(data):
+    if wanted is None and not carries_dtype(data):
         kind = np.asarray(data).dtype.kind
         if kind in "fc":
             wanted = default_for(kind)

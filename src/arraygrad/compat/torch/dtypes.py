@@ -14,6 +14,14 @@ import numpy as np
 from ...core.array import Array
 from ..files import numpy_dtype
 
+__all__ = [
+    "Size", "bfloat16", "cdouble", "cfloat", "channels_last", "complex64", "complex128",
+    "contiguous_format", "device", "double", "dtype", "finfo", "float16", "float32", "float64",
+    "get_default_dtype", "half", "iinfo", "int8", "int16", "int32", "int64", "long",
+    "preserve_format", "set_default_dtype", "short", "strided", "uint8", "uint16", "uint32",
+    "uint64",
+]  # fmt: skip
+
 
 class dtype:  # noqa: N801  (torch's name)
     """The data type of a tensor's elements."""
@@ -96,31 +104,15 @@ int32 = dtype("int32")
 int64 = dtype("int64")
 bool_ = dtype("bool")
 
+double, half, long, short = float64, float16, int64, int16
+cfloat, cdouble = complex64, complex128
+
 NAMED = {
-    "bfloat16": bfloat16,
-    "bool": bool_,
-    "cdouble": complex128,
-    "cfloat": complex64,
-    "complex128": complex128,
-    "complex64": complex64,
-    "double": float64,
-    "float": float32,
-    "float16": float16,
-    "float32": float32,
-    "float64": float64,
-    "half": float16,
-    "int": int32,
-    "int16": int16,
-    "int32": int32,
-    "int64": int64,
-    "int8": int8,
-    "long": int64,
-    "short": int16,
-    "uint16": uint16,
-    "uint32": uint32,
-    "uint64": uint64,
-    "uint8": uint8,
+    name: value
+    for name, value in list(globals().items())
+    if isinstance(value, dtype) and name != "bool_"
 }
+NAMED |= {"bool": bool_, "float": float32, "int": int32}  # the names of Python's types
 _BY_NAME = {d.dtype: d for d in NAMED.values() if d is not bfloat16}
 _default = [float32]
 
@@ -168,15 +160,15 @@ def default_for(kind: str) -> np.dtype[Any]:
     return np.dtype("bool" if kind == "b" else "int64")
 
 
-_ORDER = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
+RANKS = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 
 
 def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype of a result of two arrays. Integers do not change a floating-point dtype."""
     if a == b:
         return a
-    low, high = sorted((a, b), key=lambda d: _ORDER[d.kind])
-    if _ORDER[low.kind] < 2 <= _ORDER[high.kind]:
+    low, high = sorted((a, b), key=lambda d: RANKS[d.kind])
+    if RANKS[low.kind] < 2 <= RANKS[high.kind]:
         return high
     return np.promote_types(a, b)
 
@@ -201,7 +193,7 @@ def result_type(*operands: Any) -> np.dtype[Any]:
             continue
         if result is None:
             result = dtype_
-        elif _ORDER[dtype_.kind] > _ORDER[result.kind]:
+        elif RANKS[dtype_.kind] > RANKS[result.kind]:
             result = promote(result, dtype_)
     assert result is not None
     return result

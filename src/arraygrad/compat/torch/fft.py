@@ -7,8 +7,9 @@ from typing import Any
 
 from ... import fft as native
 from ... import ops
-from .dtypes import get_default_dtype, numpy_of
-from .handles import Tensor, wrap
+from .creation import makes, usual
+from .dtypes import numpy_of, of_numpy
+from .handles import Tensor
 from .publish import function as _function
 
 __all__ = [
@@ -33,16 +34,10 @@ def _one(name: str) -> Callable[..., Tensor]:
 def _ready(x: Any, name: str) -> Any:
     """Integers as floating-point numbers; real numbers as complex, if a transform needs them."""
     if x.dtype.kind in "biu":
-        x = ops.astype(x, numpy_of(get_default_dtype()))
+        x = ops.astype(x, usual(None))
     if x.dtype.kind == "f" and name in _COMPLEX:
-        x = ops.astype(x, numpy_of(_complex_of(x.dtype)))
+        x = ops.astype(x, numpy_of(of_numpy(x.dtype).to_complex()))
     return x
-
-
-def _complex_of(dtype: Any) -> Any:
-    from .dtypes import of_numpy
-
-    return of_numpy(dtype).to_complex()
 
 
 _COMPLEX = {"fft", "ifft", "fftn", "ifftn", "hfft", "irfft", "irfftn"}
@@ -105,15 +100,12 @@ ifftshift = _function(
 )
 
 
-def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """The frequencies of a transform."""
-    wanted = numpy_of(get_default_dtype() if dtype is None else dtype)
-    made: Tensor = wrap(native.fftfreq(n, d=d, dtype=wanted))
-    return made.requires_grad_(requires_grad)
+def _frequencies(name: str) -> Callable[..., Tensor]:
+    def make(n: int, d: float = 1.0, *, dtype: Any) -> Any:
+        return getattr(native, name)(n, d=d, dtype=usual(dtype))
+
+    make.__name__, make.__doc__ = name, getattr(native, name).__doc__
+    return makes(make)
 
 
-def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """The frequencies of a transform of real numbers."""
-    wanted = numpy_of(get_default_dtype() if dtype is None else dtype)
-    made: Tensor = wrap(native.rfftfreq(n, d=d, dtype=wanted))
-    return made.requires_grad_(requires_grad)
+fftfreq, rfftfreq = _frequencies("fftfreq"), _frequencies("rfftfreq")

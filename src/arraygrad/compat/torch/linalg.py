@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +14,7 @@ from ...core.array import Array, plain
 from .functions import factors, lu_factors, products
 from .functions.axes import axes_of
 from .functions.results import named as _named
+from .functions.shapes import adjoint_of
 from .handles import Tensor
 from .publish import function as _function
 
@@ -63,80 +63,63 @@ slogdet: Callable[..., Tensor] = products.slogdet
 
 
 @_function(method=False)
-def cholesky(A: Any, *, upper: bool = False) -> Any:  # noqa: N803
+def cholesky(A: Any, *, upper: bool = False) -> Any:
     """The Cholesky factor."""
     return native.cholesky(A, upper=upper)
 
 
 @_function(method=False)
-def solve(A: Any, B: Any, *, left: bool = True) -> Any:  # noqa: N803
+def solve(A: Any, B: Any, *, left: bool = True) -> Any:
     """The solution of `A X = B` or `X A = B`; for vectors, if `B` has one axis less than `A`."""
     return factors.solved(A, B, left)
 
 
 @_function(method=False)
 def solve_triangular(
-    A: Any,  # noqa: N803
-    B: Any,  # noqa: N803
-    *,
-    upper: bool,
-    left: bool = True,
-    unitriangular: bool = False,
+    A: Any, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Any:
     """The solution of `A X = B` for a triangle `A`."""
-    triangle = ops.triu(A) if upper else ops.tril(A)
-    if unitriangular:
-        one = np.eye(A.shape[-1], dtype=bool)
-        triangle = ops.where(one, 1, triangle)
-    return factors.solved(triangle, B, left, vectors=False)
+    return factors.solved(factors.triangle(A, upper, unitriangular), B, left, vectors=False)
 
 
 @_function(method=False)
-def eigh(A: Any, UPLO: str = "L") -> Any:  # noqa: N803
+def eigh(A: Any, UPLO: str = "L") -> Any:
     """The eigenvalues and eigenvectors of a symmetric matrix."""
     return _Eigh(*native.eigh(_symmetric(A, UPLO)))
 
 
 @_function(method=False)
-def eigvalsh(A: Any, UPLO: str = "L") -> Any:  # noqa: N803
+def eigvalsh(A: Any, UPLO: str = "L") -> Any:
     """The eigenvalues of a symmetric matrix."""
     return native.eigvalsh(_symmetric(A, UPLO))
 
 
 def _symmetric(x: Any, triangle: str) -> Any:
     """The symmetric matrix that has one triangle of `x`; `x` itself for its lower one."""
-    if triangle.upper() == "L":
-        return x
-    turned = ops.matrix_transpose(x)
-    return ops.conj(turned) if x.dtype.kind == "c" else turned
+    return x if triangle.upper() == "L" else adjoint_of(x)
 
 
 @_function(method=False)
-def eig(A: Any) -> Any:  # noqa: N803
+def eig(A: Any) -> Any:
     """The eigenvalues and eigenvectors."""
     return _Eig(*native.eig(A))
 
 
 @_function(method=False)
-def svd(A: Any, full_matrices: bool = True, *, driver: Any = None) -> Any:  # noqa: N803
+def svd(A: Any, full_matrices: bool = True, *, driver: Any = None) -> Any:
     """The singular value decomposition."""
     return _Svd(*native.svd(A, full_matrices=full_matrices))
 
 
 @_function(method=False)
-def qr(A: Any, mode: str = "reduced") -> Any:  # noqa: N803
+def qr(A: Any, mode: str = "reduced") -> Any:
     """The QR factors."""
     return _Qr(*native.qr(A, mode=mode))
 
 
 @_function(method=False)
 def pinv(
-    A: Any,  # noqa: N803
-    rcond: Any = None,
-    hermitian: bool = False,
-    *,
-    atol: Any = None,
-    rtol: Any = None,
+    A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None
 ) -> Any:
     """The pseudo-inverse. Singular values below the larger of both tolerances count as zero."""
     rtol = rcond if rtol is None else rtol
@@ -166,17 +149,12 @@ def _mirrored(x: Any) -> Any:
     fixed = x.detach()
     below = ops.tril(fixed, k=-1)
     middle = np.eye(x.shape[-1], dtype=x.dtype) * ops.real(fixed)
-    return x + (below + factors.adjoint(below) + middle - fixed)
+    return x + (below + adjoint_of(below) + middle - fixed)
 
 
 @_function(method=False)
 def matrix_rank(
-    A: Any,  # noqa: N803
-    tol: Any = None,
-    hermitian: bool = False,
-    *,
-    atol: Any = None,
-    rtol: Any = None,
+    A: Any, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None
 ) -> Any:
     """The number of singular values above the larger of an absolute and a relative tolerance."""
     if tol is not None:
@@ -196,7 +174,7 @@ _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
 @_function(method=False)
-def lstsq(A: Any, B: Any, rcond: Any = None, *, driver: Any = None) -> Any:  # noqa: N803
+def lstsq(A: Any, B: Any, rcond: Any = None, *, driver: Any = None) -> Any:
     """The solution of least squares. What is not asked of LAPACK's `driver` is empty."""
     driver = driver or "gelsy"
     if driver not in _DRIVERS:
@@ -235,29 +213,16 @@ def vector_norm(
 
 @_function(method=False)
 def matrix_norm(
-    A: Any,  # noqa: N803
-    ord: Any = "fro",
-    dim: Any = (-2, -1),
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
+    A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None
 ) -> Any:
     """The norm of matrices."""
     x = A if dtype is None else ops.astype(A, dtype)
-    first, second = (d % x.ndim for d in dim)
-    moved = ops.moveaxis(x, (first, second), (-2, -1))
-    found = native.matrix_norm(moved, ord=ord, keepdims=keepdim)
-    return ops.moveaxis(found, (-2, -1), (first, second)) if keepdim else found
+    return np.linalg.norm(x, ord, tuple(dim), keepdim)
 
 
 @_function(method=False)
 def norm(
-    A: Any,  # noqa: N803
-    ord: Any = None,
-    dim: Any = None,
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
+    A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Any:
     """The norm of vectors or matrices."""
     pair = isinstance(dim, tuple | list) and len(dim) == 2
@@ -266,14 +231,9 @@ def norm(
     return vector_norm.__wrapped__(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
 
 
-@_function(method=False)
-def cond(A: Any, p: Any = None) -> Any:  # noqa: N803
-    """The condition number."""
-    if p is None or p in (2, -2):
-        values = native.svdvals(A)
-        ratio = values[..., 0] / values[..., -1]
-        return ops.reciprocal(ratio) if p == -2 else ratio
-    return native.matrix_norm(A, ord=p) * native.matrix_norm(native.inv(A), ord=p)
+cond = _plain(lambda A, p=None: np.linalg.cond(A, p), "cond")
+tensorinv = _plain(lambda A, ind=2: np.linalg.tensorinv(A, ind), "tensorinv")
+tensorsolve = _plain(lambda A, B, dims=None: np.linalg.tensorsolve(A, B, dims), "tensorsolve")
 
 
 @_function(method=False)
@@ -285,7 +245,7 @@ def cross(input: Any, other: Any, *, dim: int = -1) -> Any:
 
 
 @_function(method=False)
-def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:  # noqa: N803
+def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """The diagonal of matrices."""
     return ops.diagonal(A, offset, dim1, dim2)
 
@@ -306,27 +266,7 @@ def multi_dot(tensors: Any) -> Any:
 
 
 @_function(method=False)
-def tensorsolve(A: Any, B: Any, dims: Any = None) -> Any:  # noqa: N803
-    """The solution of `tensordot(A, X) = B`."""
-    if dims is not None:
-        rest = [a for a in range(A.ndim) if a not in dims]
-        A = ops.permute_dims(A, (*rest, *dims))  # noqa: N806
-    shape = A.shape[B.ndim :]
-    return ops.reshape(native.solve(ops.reshape(A, (B.size, -1)), ops.reshape(B, (-1,))), shape)
-
-
-@_function(method=False)
-def tensorinv(A: Any, ind: int = 2) -> Any:  # noqa: N803
-    """The inverse for `tensordot` along the first `ind` axes."""
-    if ind <= 0:
-        raise RuntimeError(f"tensorinv(): ind must be positive, not {ind}")
-    first, rest = tuple(A.shape[:ind]), tuple(A.shape[ind:])
-    flat = ops.reshape(A, (math.prod(first), math.prod(rest)))
-    return ops.reshape(native.inv(flat), (*rest, *first))
-
-
-@_function(method=False)
-def vander(x: Any, *, N: int | None = None) -> Any:  # noqa: N803
+def vander(x: Any, *, N: int | None = None) -> Any:
     """Powers of the elements, on a new last axis."""
     x = x if x.ndim else ops.reshape(x, (1,))
     count = x.shape[-1] if N is None else N

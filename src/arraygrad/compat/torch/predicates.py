@@ -10,9 +10,9 @@ import numpy as np
 from ... import ops
 from ...arrays.batched import Batched
 from ...core.array import plain
-from .conversions import TYPE_NAMES
+from ..files import TYPE_NAMES
 from .creation import legacy
-from .dtypes import NAMED, dtype, of_numpy
+from .dtypes import NAMED, RANKS, dtype, of_numpy
 from .dtypes import promote as _promote
 from .dtypes import result_type as _result_type
 from .handles import Tensor, attach, unwrap
@@ -102,12 +102,9 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
     return of_numpy(_promote(type1.dtype, type2.dtype))
 
 
-_RANKS = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
-
-
 def can_cast(from_: dtype, to: dtype) -> bool:
     """Whether values of one dtype can be written to another."""
-    return _RANKS[from_.kind] <= _RANKS[to.kind]
+    return RANKS[from_.kind] <= RANKS[to.kind]
 
 
 class _Typed(type):

@@ -75,29 +75,9 @@ class Generator:
 default_generator = Generator()
 
 
-def manual_seed(seed: int) -> Generator:
-    """Start the default generator anew."""
-    return default_generator.manual_seed(seed)
-
-
-def seed() -> int:
-    """Start the default generator anew, from a seed that the system draws."""
-    return default_generator.seed()
-
-
-def initial_seed() -> int:
-    """The seed that the default generator was started from."""
-    return default_generator.initial_seed()
-
-
-def get_rng_state() -> Tensor:
-    """The state of the default generator."""
-    return default_generator.get_state()
-
-
-def set_rng_state(new_state: Tensor) -> None:
-    """Set the state of the default generator."""
-    default_generator.set_state(new_state)
+manual_seed, seed = default_generator.manual_seed, default_generator.seed
+initial_seed, get_rng_state = default_generator.initial_seed, default_generator.get_state
+set_rng_state = default_generator.set_state
 
 
 @contextmanager

@@ -101,7 +101,7 @@ class vectorize(_np.vectorize):  # noqa: N801  (NumPy's name)
         return _np.reshape(array(found), shape)
 
 
-def array(A: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N803  (HIPS's name)
+def array(A: Any, *args: Any, **kwargs: Any) -> Any:
     """`numpy.array`, for boxes and sequences of boxes too."""
     if not holds_boxes(A):
         return _np.array(A, *args, **kwargs)
@@ -126,7 +126,7 @@ def array_from_args(array_args: Any, array_kwargs: Any, *args: Any) -> Any:
     return array(list(args), *array_args, **array_kwargs)
 
 
-def make_diagonal(D: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:  # noqa: N803
+def make_diagonal(D: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """Matrices with the last axis of `D` on their diagonals."""
     if (offset, axis1, axis2) != (0, -1, -2):
         raise NotImplementedError("make_diagonal needs offset=0, axis1=-1, axis2=-2")

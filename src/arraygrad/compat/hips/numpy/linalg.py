@@ -15,7 +15,7 @@ wrap_namespace(vars(_linalg), globals())
 _eigh = wrapped(_linalg.eigh)
 
 
-def eigh(x: Any, UPLO: str = "L") -> Any:  # noqa: N803  (NumPy's name)
+def eigh(x: Any, UPLO: str = "L") -> Any:
     """`numpy.linalg.eigh`. Its derivative is by one triangle of the matrix, as it reads no other.
 
     >>> from arraygrad.compat.hips import grad

@@ -12,13 +12,7 @@ from .twins import twin
 __all__ = ["convolve"]
 
 
-def convolve(
-    A: Any,  # noqa: N803  (HIPS's names)
-    B: Any,  # noqa: N803
-    axes: Any = None,
-    dot_axes: Any = ((), ()),
-    mode: str = "full",
-) -> Any:
+def convolve(A: Any, B: Any, axes: Any = None, dot_axes: Any = ((), ()), mode: str = "full") -> Any:
     """The convolution of two arrays.
 
     Parameters

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ....autograd import no_grad
+from ....autograd import Function, no_grad
+from ....core.nodes import RemovableHandle
 from ... import modules
+from ...facade import Facade, unwrapped
+from .._C.engine import check_alike
 from ..draws import uniform
 from ..tensors import Tensor, rand
 from ..tensors import device as check_device
 from . import functional, utils
-from .hooks import Handle, Hooks
 
 __all__ = [
     "Dropout", "Linear", "Module", "Parameter", "ReLU", "Sequential", "Sigmoid", "Tanh",
@@ -30,24 +32,54 @@ class Parameter(Tensor):
         return Tensor._wrapped(value)  # what is computed with a parameter is not one
 
 
+class _Around(modules.Around):
+    """One call of a module, and the gradients that go through it."""
+
+    kind = Facade
+
+    @staticmethod
+    def pass_on(change: Callable[..., Any], *tensors: Any) -> Any:
+        return Tensor._wrapped(_Same.apply(change, *unwrapped(tensors)))
+
+    def check(self, new: Any, old: Any, name: str) -> None:
+        check_alike(new, old, name)
+
+
+class _Same(Function):
+    """Passes tensors on, and their gradients through a function."""
+
+    @staticmethod
+    def forward(ctx: Any, change: Callable[..., Any], *tensors: Any) -> Any:
+        ctx.change = change
+        return tuple(t.clone() for t in tensors)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        return (None, *unwrapped(ctx.change(tuple(Tensor._wrapped(gradients)))))
+
+
 class Module(modules.Module):
     """A function with parameters: the parameters and modules among its attributes."""
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        hooks = self.__dict__.get("_hooks")
-        return hooks.call(self, args, keywords) if hooks else self.forward(*args, **keywords)
+        before, after = self._hooks()
+        if not before and not after:
+            return self.forward(*args, **keywords)
+        around = _Around(self, before.values(), after.values())
+        return around.leave(self.forward(*around.enter(args), **keywords))
 
-    def register_full_backward_hook(self, hook: Callable[..., Any]) -> Handle:
+    def register_full_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(module, grad_input, grad_output)`; what it returns replaces `grad_input`."""
-        return Handle(self._own_hooks().after, hook)
+        return RemovableHandle(self._hooks()[1], hook)
 
-    def register_full_backward_pre_hook(self, hook: Callable[..., Any]) -> Handle:
+    def register_full_backward_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(module, grad_output)`; what it returns replaces `grad_output`."""
-        return Handle(self._own_hooks().before, hook)
+        return RemovableHandle(self._hooks()[0], hook)
 
-    def _own_hooks(self) -> Hooks:
-        found: Hooks = self.__dict__.setdefault("_hooks", Hooks())
-        return found
+    def _hooks(self) -> tuple[dict[int, Any], dict[int, Any]]:
+        """The hooks before and after; a subclass need not call `__init__`."""
+        found: Any = self.__dict__.setdefault("_backward_hooks", ({}, {}))
+        return found  # type: ignore[no-any-return]
 
     def named_parameters(self, prefix: str = "") -> Iterator[tuple[str, Any]]:
         """The parameters of this module and of those in it, with their names."""

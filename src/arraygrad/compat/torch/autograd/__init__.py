@@ -12,24 +12,16 @@ from .callbacks import engine
 from .checking import GradcheckError, gradcheck, gradgradcheck
 from .differentiate import backward, grad
 from .function import Function, FunctionCtx, InplaceFunction, once_differentiable
-from .grad_mode import (
-    enable_grad,
-    inference_mode,
-    is_grad_enabled,
-    is_inference_mode_enabled,
-    no_grad,
-    set_grad_enabled,
-)
+from .grad_mode import *
 from .nodes import SavedTensor
 
 __all__ = [
     "Function", "FunctionCtx", "GradcheckError", "InplaceFunction", "SavedTensor", "Variable",
-    "backward", "detect_anomaly", "enable_grad", "forward_ad", "function", "functional", "grad",
-    "grad_mode", "gradcheck", "gradgradcheck", "graph", "inference_mode",
-    "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled",
-    "is_inference_mode_enabled", "no_grad", "once_differentiable", "set_detect_anomaly",
-    "set_grad_enabled",
+    "backward", "detect_anomaly", "forward_ad", "function", "functional", "grad", "grad_mode",
+    "gradcheck", "gradgradcheck", "graph", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
+    "once_differentiable", "set_detect_anomaly",
 ]  # fmt: skip
+__all__ += grad_mode.__all__
 
 
 class _OldName(type):

@@ -49,7 +49,7 @@ def _flat(inputs: Any) -> list[Tensor]:
     return []
 
 
-def _prepared(func: Any, inputs: Any, raise_exception: bool) -> Any:
+def _prepared(func: Any, inputs: Any) -> Any:
     wanted = [t for t in _flat(inputs) if t.requires_grad]
     if not wanted:
         raise ValueError(
@@ -102,27 +102,43 @@ def gradcheck(
     if check_batched_forward_grad and not check_forward_ad:
         raise AssertionError("check_batched_forward_grad=True requires check_forward_ad=True")
     _refuse(masked=masked)
-    function, arrays = _prepared(func, inputs, raise_exception)
     outputs = func(*_several(inputs))
     if isinstance(outputs, tuple | list) and not outputs:
         return True
+    return _checked(
+        native_gradcheck,
+        func,
+        inputs,
+        raise_exception,
+        also=_check_batched_tangents if check_batched_forward_grad else None,
+        eps=eps,
+        atol=atol,
+        rtol=rtol,
+        nondet_tol=nondet_tol,
+        check_reverse=check_backward_ad,
+        check_undefined=check_undefined_grad,
+        check_batched=check_batched_grad,
+        check_forward=check_forward_ad,
+        fast_mode=fast_mode,
+    )
+
+
+def _checked(
+    native: Any,
+    func: Any,
+    inputs: Any,
+    raise_exception: bool,
+    *given: Any,
+    also: Any = None,
+    **options: Any,
+) -> bool:
+    """Run one of arraygrad's checks on a function of tensors, and perhaps another one."""
+    function, arrays = _prepared(func, inputs)
     try:
         with _in_torch_words():
-            native_gradcheck(
-                function,
-                arrays,
-                eps=eps,
-                atol=atol,
-                rtol=rtol,
-                nondet_tol=nondet_tol,
-                check_reverse=check_backward_ad,
-                check_undefined=check_undefined_grad,
-                check_batched=check_batched_grad,
-                check_forward=check_forward_ad,
-                fast_mode=fast_mode,
-            )
-            if check_batched_forward_grad:
-                _check_batched_tangents(func, inputs)
+            native(function, arrays, *given, **options)
+            if also is not None:
+                also(func, inputs)
     except GradcheckError:
         if raise_exception:
             raise
@@ -225,34 +241,28 @@ def gradgradcheck(
     if not check_fwd_over_rev and not check_rev_over_rev:
         raise AssertionError("check_fwd_over_rev and check_rev_over_rev cannot both be False")
     _refuse(masked=masked)
-    function, arrays = _prepared(func, inputs, raise_exception)
     given = None if grad_outputs is None else list(map(unwrap, _several(grad_outputs)))
     if given is not None:  # numbers of low precision would spoil the finite differences
         given = [
             ops.astype(g, np.promote_types(g.dtype, np.float64)) if g.dtype.itemsize < 8 else g
             for g in given
         ]
-    try:
-        with _in_torch_words():
-            native_gradgradcheck(
-                function,
-                arrays,
-                given,
-                eps=eps,
-                atol=atol,
-                rtol=rtol,
-                nondet_tol=nondet_tol,
-                check_reverse=check_rev_over_rev,
-                check_undefined=check_undefined_grad,
-                check_batched=check_batched_grad,
-                check_forward=check_fwd_over_rev,
-                fast_mode=fast_mode,
-            )
-    except GradcheckError:
-        if raise_exception:
-            raise
-        return False
-    return True
+    return _checked(
+        native_gradgradcheck,
+        func,
+        inputs,
+        raise_exception,
+        given,
+        eps=eps,
+        atol=atol,
+        rtol=rtol,
+        nondet_tol=nondet_tol,
+        check_reverse=check_rev_over_rev,
+        check_undefined=check_undefined_grad,
+        check_batched=check_batched_grad,
+        check_forward=check_fwd_over_rev,
+        fast_mode=fast_mode,
+    )
 
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]

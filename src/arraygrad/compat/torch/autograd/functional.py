@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....autograd import enable_grad, is_grad_enabled
+from ....autograd import enable_grad
 from ....autograd.differentiate import _CONSTANT
-from ..creation import zeros_like
+from ..creation import eye, ones_like, zeros_like
 from ..functions.joining import stack
 from ..handles import Tensor
 from ..inside import refuse_inside
@@ -56,38 +56,30 @@ def _one(several: bool, value: tuple[Any, ...]) -> Any:
 _OUTPUT = "Output {} of the user-provided function"
 
 
-def _check_strict(outputs: tuple[Tensor, ...], strict: bool) -> None:
-    for i, output in enumerate(outputs):
-        if strict and not output.requires_grad:
-            raise RuntimeError(
-                f"{_OUTPUT.format(i)} does not require gradients. It does not depend on the "
-                "inputs, which strict=True does not allow"
-            )
-
-
-def _check_first(derivatives: tuple[Tensor, ...], strict: bool) -> None:
-    """Raise if a first derivative does not depend on the inputs, which `strict` does not allow."""
-    for i, first in enumerate(derivatives):
-        if strict and (not first.requires_grad or _is_constant(first)):
-            raise RuntimeError(
+def _check_strict(tensors: tuple[Tensor, ...], strict: bool, first: bool = False) -> None:
+    """Raise if outputs, or `first` derivatives, do not depend on the inputs in strict mode."""
+    for i, tensor in enumerate(tensors) if strict else ():
+        if tensor.requires_grad and not (first and _is_constant(tensor)):
+            continue
+        what = f"{_OUTPUT.format(i)} does not require gradients. It does not depend on the inputs"
+        if first:
+            what = (
                 f"The jacobian of the user-provided function with respect to input {i} is "
-                "independent of the input. This is not allowed in strict mode"
+                "independent of the input"
             )
+        raise RuntimeError(f"{what}. This is not allowed in strict mode: leave out strict=True")
 
 
-def _vectors(v: Any, like: tuple[Tensor, ...], several: bool, function: str) -> tuple[Tensor, ...]:
+def _vectors(v: Any, like: tuple[Tensor, ...], function: str) -> tuple[Tensor, ...]:
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
-            whose = (
-                "user-provided function returns"
-                if function == "vjp"
-                else ("input to the user-provided function is")
-            )
+            returns, is_given = "user-provided function returns", "input to the user-provided"
+            whose = returns if function == "vjp" else f"{is_given} function is"
             raise RuntimeError(
                 f"The vector v can only be None if the {whose} a single Tensor with a single "
                 f"element: pass v to {function}()"
             )
-        return tuple(_ones(x) for x in like)
+        return tuple(map(ones_like, like))
     _, found = _tuple(v, "v", function)
     if len(found) != len(like):
         wanted = "a single Tensor" if len(like) == 1 else f"{len(like)} Tensors"
@@ -103,30 +95,14 @@ def _vectors(v: Any, like: tuple[Tensor, ...], several: bool, function: str) -> 
     return found
 
 
-def _ones(x: Tensor) -> Tensor:
-    return zeros_like(x) + 1
-
-
-def _gradients(
-    outputs: tuple[Tensor, ...],
-    inputs: tuple[Tensor, ...],
-    vectors: tuple[Any, ...] | None,
-    create_graph: bool,
-) -> tuple[Any, ...]:
+def _gradients(outputs: Any, inputs: Any, vectors: Any, create_graph: bool) -> tuple[Any, ...]:
     """Gradients, with None for inputs that no output depends on."""
-    pairs = [
-        (o, None if vectors is None else v)
-        for o, v in zip(outputs, vectors or (None,) * len(outputs), strict=True)
-        if o.requires_grad
-    ]
+    pairs = [(o, v) for o, v in zip(outputs, vectors, strict=True) if o.requires_grad]
     if not pairs:
         return (None,) * len(inputs)
+    given, seeds = zip(*pairs, strict=True)
     found: tuple[Any, ...] = grad(
-        [o for o, _ in pairs],
-        inputs,
-        None if vectors is None else [v for _, v in pairs],
-        create_graph=create_graph,
-        allow_unused=True,
+        given, inputs, seeds, create_graph=create_graph, allow_unused=True
     )
     return found
 
@@ -160,33 +136,36 @@ def _is_constant(g: Tensor) -> bool:
     return node is not None and node.pullback is _CONSTANT
 
 
-def vjp(
-    func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+def _product(
+    function: str, func: Any, inputs: Any, v: Any, create_graph: bool, strict: bool
 ) -> tuple[Any, Any]:
-    """The outputs of a function, and the product of a vector with its Jacobian."""
+    """The outputs of a function, and a product of a vector and its Jacobian or Hessian."""
+    second = function in ("vhp", "hvp")
     with enable_grad():
-        several, given = _tuple(inputs, "inputs", "vjp")
+        several, given = _tuple(inputs, "inputs", function)
         leaves = _leaves(given, create_graph)
-        several_out, outputs = _tuple(func(*leaves), "outputs", "vjp")
+        run = _scalar(func, function) if second else func
+        several_out, outputs = _tuple(run(*leaves), "outputs", function)
         _check_strict(outputs, strict)
-        vectors = _vectors(v, outputs, several_out, "vjp")
-    keep = create_graph or is_grad_enabled()
-    with _recording(keep):
-        found = _gradients(outputs, leaves, vectors, create_graph)
-        products = _filled(found, leaves, strict, create_graph)
+        vectors = _vectors(v, outputs if function == "vjp" else leaves, function)
+        parts = outputs
+        if second:
+            first = _gradients(outputs, leaves, (None,), True)
+            parts = _filled(first, leaves, strict, False)
+            _check_strict(parts, strict, first=True)
+        if function in ("vjp", "vhp"):
+            found = _gradients(parts, leaves, vectors, create_graph)
+            products = _filled(found, leaves, strict, create_graph)
+        else:
+            products = _along(parts, leaves, vectors, create_graph, strict)
+    several = several_out if function == "jvp" else several
     return (
         _closed(_one(several_out, outputs), create_graph),
         _closed(_one(several, products), create_graph),
     )
 
 
-def _recording(wanted: bool) -> Any:
-    from ....autograd import set_grad_enabled
-
-    return set_grad_enabled(wanted)
-
-
-def _products(
+def _along(
     outputs: Any, leaves: Any, vectors: Any, create_graph: bool, strict: bool
 ) -> tuple[Any, ...]:
     """The product of the Jacobian of outputs by leaves with a vector.
@@ -195,35 +174,37 @@ def _products(
     """
     dummies = tuple(zeros_like(o).requires_grad_() for o in outputs)
     rows = _filled(_gradients(outputs, leaves, dummies, True), leaves, strict, False)
-    _check_first(rows, strict)
-    live = [(r, w) for r, w in zip(rows, vectors, strict=True) if r.requires_grad]
-    found: tuple[Any, ...] = (None,) * len(dummies)
-    if live:
-        found = grad(
-            [r for r, _ in live],
-            dummies,
-            [w for _, w in live],
-            create_graph=create_graph,
-            allow_unused=True,
-        )
+    _check_strict(rows, strict, first=True)
+    found = _gradients(rows, dummies, vectors, create_graph)
     return _filled(found, outputs, strict, create_graph)
+
+
+def vjp(
+    func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
+    """The outputs of a function, and the product of a vector with its Jacobian."""
+    return _product("vjp", func, inputs, v, create_graph, strict)
 
 
 def jvp(
     func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
     """The outputs of a function, and the product of its Jacobian with a vector."""
-    with enable_grad():
-        several, given = _tuple(inputs, "inputs", "jvp")
-        leaves = _leaves(given, create_graph)
-        vectors = _vectors(v, leaves, several, "jvp")
-        several_out, outputs = _tuple(func(*leaves), "outputs", "jvp")
-        _check_strict(outputs, strict)
-        products = _products(outputs, leaves, vectors, create_graph, strict)
-    return (
-        _closed(_one(several_out, outputs), create_graph),
-        _closed(_one(several_out, products), create_graph),
-    )
+    return _product("jvp", func, inputs, v, create_graph, strict)
+
+
+def vhp(
+    func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
+    """The value of a function, and the product of a vector with its Hessian."""
+    return _product("vhp", func, inputs, v, create_graph, strict)
+
+
+def hvp(
+    func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
+    """The value of a function, and the product of its Hessian with a vector."""
+    return _product("hvp", func, inputs, v, create_graph, strict)
 
 
 def jacobian(
@@ -271,43 +252,32 @@ def _rows(
     number: int,
 ) -> tuple[Tensor, ...]:
     """The Jacobian of one output: one sweep for all its elements, or one for each."""
-    shape = tuple(output.shape)
-    if not output.requires_grad:
+    shape, count = tuple(output.shape), output.numel()
+    if not output.requires_grad or not count:
         return tuple(_zeros(shape, x) for x in leaves)
-    if vectorize and output.numel():
-        from ..creation import eye
 
-        basis = eye(output.numel(), dtype=output.dtype).reshape(output.numel(), *shape)
-        found = grad(
+    def pulled(seeds: Tensor, batched: bool) -> Any:
+        return grad(
             output,
             leaves,
-            basis,
+            seeds,
             retain_graph=True,
             create_graph=create_graph,
             allow_unused=True,
-            is_grads_batched=True,
+            is_grads_batched=batched,
         )
+
+    basis = eye(count, dtype=output.dtype).reshape(count, *shape)
+    if vectorize:
         return tuple(
             _zeros(shape, x) if g is None else g.reshape(*shape, *x.shape)
-            for g, x in zip(found, leaves, strict=True)
+            for g, x in zip(pulled(basis, True), leaves, strict=True)
         )
-    columns: list[list[Tensor]] = [[] for _ in leaves]
-    flat = output.reshape(-1)
-    for k in range(output.numel()):
-        found = grad(
-            flat[k],
-            leaves,
-            _ones(flat[k]),
-            retain_graph=True,
-            create_graph=create_graph,
-            allow_unused=True,
-        )
-        filled = _filled(found, leaves, strict, create_graph, _OUTPUT.format(number))
-        for column, g in zip(columns, filled, strict=True):
-            column.append(g)
+    what = _OUTPUT.format(number)
+    rows = [_filled(pulled(e, False), leaves, strict, create_graph, what) for e in basis]
     return tuple(
-        stack(column).reshape(*shape, *x.shape) if column else _zeros(shape, x)
-        for column, x in zip(columns, leaves, strict=True)
+        stack(column).reshape(*shape, *x.shape)
+        for column, x in zip(zip(*rows, strict=True), leaves, strict=True)
     )
 
 
@@ -372,45 +342,10 @@ def hessian(
     def gradient(*args: Tensor) -> Any:
         out = number(*args)
         _check_strict((out,), strict)
-        found = _gradients((out,), args, None, True)
+        found = _gradients((out,), args, (None,), True)
         first = tuple(zeros_like(x) if g is None else g for g, x in zip(found, args, strict=True))
-        _check_first(first, strict)
+        _check_strict(first, strict, first=True)
         return first
 
     found = jacobian(gradient, given, create_graph, strict, vectorize)
     return found if several else found[0][0]
-
-
-def _second(
-    func: Any, inputs: Any, v: Any, create_graph: bool, strict: bool, function: str
-) -> tuple[bool, Tensor, tuple[Tensor, ...], tuple[Tensor, ...], tuple[Tensor, ...]]:
-    """A number, its gradient, and the vectors for the second derivative."""
-    several, given = _tuple(inputs, "inputs", function)
-    leaves = _leaves(given, create_graph)
-    vectors = _vectors(v, leaves, several, function)
-    out = _scalar(func, function)(*leaves)
-    _check_strict((out,), strict)
-    first = _filled(_gradients((out,), leaves, None, True), leaves, strict, False)
-    _check_first(first, strict)
-    return several, out, leaves, vectors, first
-
-
-def vhp(
-    func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Any, Any]:
-    """The value of a function, and the product of a vector with its Hessian."""
-    with enable_grad():
-        several, out, leaves, vectors, first = _second(func, inputs, v, create_graph, strict, "vhp")
-        found = _gradients(first, leaves, vectors, create_graph)
-        products = _filled(found, leaves, strict, create_graph)
-    return _closed(out, create_graph), _closed(_one(several, products), create_graph)
-
-
-def hvp(
-    func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Any, Any]:
-    """The value of a function, and the product of its Hessian with a vector."""
-    with enable_grad():
-        several, out, leaves, vectors, first = _second(func, inputs, v, create_graph, strict, "hvp")
-        products = _products(first, leaves, vectors, create_graph, strict)
-    return _closed(out, create_graph), _closed(_one(several, products), create_graph)

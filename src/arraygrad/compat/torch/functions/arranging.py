@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import builtins
 import itertools
 from typing import Any
 
 import numpy as np
 
-from .... import ops
+from .... import nn, ops
 from ....arrays.creation import asarray
 from ....core.array import Array
 from ..publish import function
@@ -47,37 +46,14 @@ def cartesian_prod(*tensors: Any) -> Any:
     return ops.stack([ops.reshape(part, (-1,)) for part in grid], axis=1)
 
 
-@function(method=False)
-def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
-    """One value around the tensor: before and after the last axis, then the one before it."""
-    pairs = list(zip(pad[::2], pad[1::2], strict=True))
-    if len(pairs) > input.ndim:
-        raise RuntimeError(
-            f"constant_pad_nd(): pad has {len(pad)} numbers for {input.ndim} axes: two for each"
-        )
-    widths = [(0, 0)] * (input.ndim - len(pairs)) + pairs[::-1]
-    for (before, after), length in zip(widths, input.shape, strict=True):
-        if before + length + after < 0:
-            raise RuntimeError(f"constant_pad_nd(): nothing is left of length {length}")
-    cut = tuple(
-        slice(builtins.max(-before, 0), length - builtins.max(-after, 0))
-        for (before, after), length in zip(widths, input.shape, strict=True)
-    )
-    wider = tuple((builtins.max(b, 0), builtins.max(a, 0)) for b, a in widths)
-    if input.dtype.kind == "b":
-        value = bool(value)
-    return ops.pad(input[cut], wider, mode="constant", constant_values=value)
-
-
-@function(method=False)
-def unravel_index(indices: Any, shape: Any) -> Any:
-    """The places in a tensor of a shape, for places in the flattened one."""
-    lengths = (shape,) if isinstance(shape, int) else tuple(shape)
-    found = []
-    for length in reversed(lengths):
-        found.append(ops.remainder(indices, length))
-        indices = ops.floor_divide(indices, length)
-    return tuple(reversed(found))
+constant_pad_nd = function(
+    lambda input, pad, value=0: nn.pad(input, pad, "constant", value),
+    name="constant_pad_nd",
+    method=False,
+)
+unravel_index = function(
+    lambda indices, shape: np.unravel_index(indices, shape), name="unravel_index", method=False
+)
 
 
 @function

@@ -83,49 +83,38 @@ def _polynomial(name: str, value: Callable[[Any, Any], Any]) -> Callable[..., Te
     return function(made, name=name, method=False)
 
 
-def _second(n: Any, x: Any) -> Any:
-    return scipy_special().eval_chebyu(n, x)
+def _evaluated(name: str) -> Callable[[Any, Any], Any]:
+    """The value of SciPy's polynomial of a name: a function of degree and place."""
+    return lambda n, x: getattr(scipy_special(), f"eval_{name}")(n, x)
+
+
+_first, _second = _evaluated("chebyt"), _evaluated("chebyu")
 
 
 def _before(n: Any, x: Any) -> Any:
     """The polynomial of the second kind of a degree that is lower by one; zero at degree zero."""
-    lower = ops.where(n < 1, n, n - 1)
-    return ops.where(n < 1, 0, _second(lower, x))
+    return ops.where(n < 1, 0, _second(ops.where(n < 1, n, n - 1), x))
 
 
-def _third(n: Any, x: Any) -> Any:
-    return _second(n, x) - _before(n, x)
+_KINDS: dict[str, Callable[[Any, Any], Any]] = {
+    "t": _first,
+    "u": _second,
+    "v": lambda n, x: _second(n, x) - _before(n, x),
+    "w": lambda n, x: _second(n, x) + _before(n, x),
+}
 
 
-def _fourth(n: Any, x: Any) -> Any:
-    return _second(n, x) + _before(n, x)
+def _shifted(kind: str) -> Callable[..., Tensor]:
+    name = f"shifted_chebyshev_polynomial_{kind}"
+    return _polynomial(name, lambda n, x: _KINDS[kind](n, 2 * x - 1))
 
 
-def _first(n: Any, x: Any) -> Any:
-    return scipy_special().eval_chebyt(n, x)
-
-
-def _shifted(kind: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    return lambda n, x: kind(n, 2 * x - 1)
-
-
-chebyshev_polynomial_t = _polynomial("chebyshev_polynomial_t", _first)
-chebyshev_polynomial_u = _polynomial("chebyshev_polynomial_u", _second)
-chebyshev_polynomial_v = _polynomial("chebyshev_polynomial_v", _third)
-chebyshev_polynomial_w = _polynomial("chebyshev_polynomial_w", _fourth)
-shifted_chebyshev_polynomial_t = _polynomial("shifted_chebyshev_polynomial_t", _shifted(_first))
-shifted_chebyshev_polynomial_u = _polynomial("shifted_chebyshev_polynomial_u", _shifted(_second))
-shifted_chebyshev_polynomial_v = _polynomial("shifted_chebyshev_polynomial_v", _shifted(_third))
-shifted_chebyshev_polynomial_w = _polynomial("shifted_chebyshev_polynomial_w", _shifted(_fourth))
-hermite_polynomial_h = _polynomial(
-    "hermite_polynomial_h", lambda n, x: scipy_special().eval_hermite(n, x)
+chebyshev_polynomial_t, chebyshev_polynomial_u, chebyshev_polynomial_v, chebyshev_polynomial_w = (
+    _polynomial(f"chebyshev_polynomial_{kind}", value) for kind, value in _KINDS.items()
 )
-hermite_polynomial_he = _polynomial(
-    "hermite_polynomial_he", lambda n, x: scipy_special().eval_hermitenorm(n, x)
-)
-laguerre_polynomial_l = _polynomial(
-    "laguerre_polynomial_l", lambda n, x: scipy_special().eval_laguerre(n, x)
-)
-legendre_polynomial_p = _polynomial(
-    "legendre_polynomial_p", lambda n, x: scipy_special().eval_legendre(n, x)
-)
+shifted_chebyshev_polynomial_t, shifted_chebyshev_polynomial_u = _shifted("t"), _shifted("u")
+shifted_chebyshev_polynomial_v, shifted_chebyshev_polynomial_w = _shifted("v"), _shifted("w")
+hermite_polynomial_h = _polynomial("hermite_polynomial_h", _evaluated("hermite"))
+hermite_polynomial_he = _polynomial("hermite_polynomial_he", _evaluated("hermitenorm"))
+laguerre_polynomial_l = _polynomial("laguerre_polynomial_l", _evaluated("laguerre"))
+legendre_polynomial_p = _polynomial("legendre_polynomial_p", _evaluated("legendre"))

@@ -210,7 +210,6 @@ def _below(x: Any, y: Any) -> Any:
 
 
 clip = clamp
-METHODS["clip"], METHODS["clip_"] = METHODS["clamp"], METHODS["clamp_"]
 
 
 clamp_min = function(
@@ -542,24 +541,8 @@ def polar(abs: Any, angle: Any) -> Any:
     return complex.__wrapped__(abs * ops.cos(angle), abs * ops.sin(angle))
 
 
-for _alias, _name in {
-    "absolute": "abs",
-    "arccos": "acos",
-    "arccosh": "acosh",
-    "arcsin": "asin",
-    "arcsinh": "asinh",
-    "arctan": "atan",
-    "arctan2": "atan2",
-    "arctanh": "atanh",
-    "divide": "div",
-    "greater": "gt",
-    "greater_equal": "ge",
-    "less": "lt",
-    "less_equal": "le",
-    "multiply": "mul",
-    "negative": "neg",
-    "not_equal": "ne",
-    "subtract": "sub",
-}.items():
-    METHODS[_alias] = METHODS[_name]
-    METHODS[f"{_alias}_"] = METHODS[f"{_name}_"]
+for _alias in __all__:  # second names are methods, too
+    _name = globals()[_alias].__name__
+    if _name != _alias and _name in METHODS:
+        METHODS[_alias] = METHODS[_name]
+        METHODS[f"{_alias}_"] = METHODS[f"{_name}_"]

@@ -15,17 +15,12 @@ from ....ops.define.library import constant
 from ..handles import is_recorded
 from ..publish import function
 from .results import named
+from .shapes import adjoint_of as adjoint
 
 # The names of `torch` that are made here.
 __all__ = [
     "cholesky_inverse", "cholesky_solve", "geqrf", "orgqr", "ormqr", "triangular_solve",
 ]  # fmt: skip
-
-
-def adjoint(x: Any) -> Any:
-    """The conjugated transpose."""
-    turned = ops.matrix_transpose(x)
-    return ops.conj(turned) if x.dtype.kind == "c" else turned
 
 
 def is_vector(a: Any, b: Any) -> bool:
@@ -115,7 +110,7 @@ _CholeskyEx = named("linalg_cholesky_ex", "L", "info")
 
 
 @function(method=False)
-def inv_ex(A: Any, *, check_errors: bool = False) -> Any:  # noqa: N803
+def inv_ex(A: Any, *, check_errors: bool = False) -> Any:
     """The inverse; where there is none, NaN and the number of the pivot that is zero."""
     info = zero_pivots(A)
     if check_errors:
@@ -125,7 +120,7 @@ def inv_ex(A: Any, *, check_errors: bool = False) -> Any:  # noqa: N803
 
 
 @function(method=False)
-def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> Any:  # noqa: N803
+def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> Any:
     """The solution of a system; for singular matrices, NaN and the number of a pivot of zero."""
     info = zero_pivots(A)
     if check_errors:
@@ -136,7 +131,7 @@ def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -
 
 
 @function(method=False)
-def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> Any:  # noqa: N803
+def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> Any:
     """The Cholesky factor; where there is none, NaN and the order of a minor not positive."""
     info = _bad_minors(A)
     if check_errors:
@@ -156,7 +151,7 @@ def cholesky_inverse(input: Any, upper: bool = False) -> Any:
 
 
 @function
-def cholesky_solve(input: Any, L: Any, upper: bool = False) -> Any:  # noqa: N803
+def cholesky_solve(input: Any, L: Any, upper: bool = False) -> Any:
     """The solution of a system with the matrix that has a Cholesky factor `L`."""
     if input.ndim < 2:
         raise RuntimeError("cholesky_solve(): input must have at least two axes")
@@ -176,11 +171,7 @@ _TriangularSolve = named("triangular_solve", "solution", "cloned_coefficient")
 
 @function
 def triangular_solve(
-    input: Any,
-    A: Any,  # noqa: N803
-    upper: bool = True,
-    transpose: bool = False,
-    unitriangular: bool = False,
+    input: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> Any:
     """The solution of a system with a triangle of `A`, and a copy of `A`."""
     part = triangle(A, upper, unitriangular)

@@ -490,19 +490,14 @@ def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2:
     return _put(input, asarray(np.array(place)), _like(src, input))
 
 
-@function(method=False)
-def tril_indices(
-    row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None
-) -> Any:
-    """The places of the lower triangle of a matrix."""
-    check_device(device)
-    return asarray(np.stack(np.tril_indices(row, offset, col)).astype(dtype or np.int64))
+def _triangle(name: str, native: Any, doc: str) -> Any:
+    def made(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None) -> Any:
+        check_device(device)
+        return asarray(np.stack(native(row, offset, col)).astype(dtype or np.int64))
+
+    made.__doc__ = doc
+    return function(made, name=name, method=False)
 
 
-@function(method=False)
-def triu_indices(
-    row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None
-) -> Any:
-    """The places of the upper triangle of a matrix."""
-    check_device(device)
-    return asarray(np.stack(np.triu_indices(row, offset, col)).astype(dtype or np.int64))
+tril_indices = _triangle("tril_indices", np.tril_indices, "The places of a lower triangle.")
+triu_indices = _triangle("triu_indices", np.triu_indices, "The places of an upper triangle.")

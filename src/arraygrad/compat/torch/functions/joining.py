@@ -85,26 +85,16 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
 unsafe_chunk = function(chunk.__wrapped__, name="unsafe_chunk")
 
 
-@function
-def hsplit(input: Any, indices_or_sections: Any) -> Any:
-    """Pieces along the second axis."""
-    check_axes("torch.hsplit", input, 1)
-    axis = 0 if input.ndim == 1 else 1
-    return tuple(ops.split(input, indices_or_sections, axis=axis))
+def _split(name: str, least: int, axis: int) -> Any:
+    def made(input: Any, indices_or_sections: Any) -> Any:
+        check_axes(f"torch.{name}", input, least)
+        return tuple(ops.split(input, indices_or_sections, axis=builtins.min(axis, input.ndim - 1)))
+
+    made.__doc__ = f"Pieces along the axis {axis}."
+    return function(made, name=name)
 
 
-@function
-def vsplit(input: Any, indices_or_sections: Any) -> Any:
-    """Pieces along the first axis."""
-    check_axes("torch.vsplit", input, 2)
-    return tuple(ops.split(input, indices_or_sections, axis=0))
-
-
-@function
-def dsplit(input: Any, indices_or_sections: Any) -> Any:
-    """Pieces along the third axis."""
-    check_axes("torch.dsplit", input, 3)
-    return tuple(ops.split(input, indices_or_sections, axis=2))
+hsplit, vsplit, dsplit = _split("hsplit", 1, 1), _split("vsplit", 2, 0), _split("dsplit", 3, 2)
 
 
 def _one_dtype(tensors: Any) -> list[Any]:

@@ -13,6 +13,7 @@ from ....ops.define.library import constant
 from ..publish import function
 from .factors import check_info, solved, triangle, zero_pivots
 from .results import named
+from .shapes import adjoint_of
 
 _Lu = named("linalg_lu", "P", "L", "U")
 _LuFactor = named("linalg_lu_factor", "LU", "pivots")
@@ -37,21 +38,21 @@ def _factored(a: Any) -> tuple[Any, Any]:
 
 
 @function(name="lu", method=False)
-def lu(A: Any, *, pivot: bool = True) -> Any:  # noqa: N803
+def lu(A: Any, *, pivot: bool = True) -> Any:
     """The permutation and both factors of an LU decomposition."""
     _pivoted(pivot)
     return _Lu(*lu_unpack.__wrapped__(*_factored(A)))
 
 
 @function(name="lu_factor", method=False)
-def lu_factor(A: Any, *, pivot: bool = True) -> Any:  # noqa: N803
+def lu_factor(A: Any, *, pivot: bool = True) -> Any:
     """Both factors of an LU decomposition in one matrix, and the pivots."""
     _pivoted(pivot)
     return _LuFactor(*_factored(A))
 
 
 @function(name="lu_factor_ex", method=False)
-def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> Any:  # noqa: N803
+def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> Any:
     """`lu_factor`, and for each matrix the number of a pivot that is zero, or 0."""
     _pivoted(pivot)
     info = zero_pivots(A)
@@ -81,10 +82,7 @@ _permutation = constant(
 
 @function(name="lu_unpack", method=False)
 def lu_unpack(
-    LU_data: Any,  # noqa: N803
-    LU_pivots: Any,  # noqa: N803
-    unpack_data: bool = True,
-    unpack_pivots: bool = True,
+    LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> Any:
     """The permutation and both factors, of the result of `lu_factor`."""
     m, n = LU_data.shape[-2:]
@@ -102,14 +100,7 @@ def lu_unpack(
 
 
 @function(name="lu_solve", method=False)
-def lu_solve(
-    LU: Any,  # noqa: N803
-    pivots: Any,
-    B: Any,  # noqa: N803
-    *,
-    left: bool = True,
-    adjoint: bool = False,
-) -> Any:
+def lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False) -> Any:
     """The solution of a system by the result of `lu_factor`."""
     lead = ops.broadcast_shapes(tuple(LU.shape[:-2]), tuple(B.shape[:-2]))
     b = ops.broadcast_to(B, (*lead, *B.shape[-2:]))
@@ -117,12 +108,7 @@ def lu_solve(
     steps = [order, triangle(LU, False, unit=True), triangle(LU, True)]
     # Aᴴ X = B has the factors of A in the other order, each as its adjoint.
     if adjoint:
-        steps = [_turned(s, adjoint) for s in reversed(steps)]
+        steps = [adjoint_of(s) for s in reversed(steps)]
     for step in steps if left else reversed(steps):
         b = solved(step, b, left, vectors=False)
     return b
-
-
-def _turned(x: Any, conjugated: bool) -> Any:
-    turned = ops.matrix_transpose(x)
-    return ops.conj(turned) if conjugated and x.dtype.kind == "c" else turned

@@ -14,6 +14,7 @@ from ..publish import function
 from .axes import axes_of, check_axes, checked
 from .elementwise import in_single
 from .results import named
+from .shapes import adjoint_of as adjoint
 
 # The names of `torch` that are made here.
 __all__ = [
@@ -207,12 +208,9 @@ def norm(
     if p is None or p == "fro":
         p = 2
     if p == "nuc":
-        first, second = (a % x.ndim for a in ((-2, -1) if dim is None else dim))
         if dim is None and x.ndim != 2:
             raise RuntimeError("norm('nuc') needs a matrix, or the two dim of matrices")
-        moved = ops.moveaxis(x, (first, second), (-2, -1))
-        found = native.matrix_norm(moved, ord="nuc", keepdims=keepdim)
-        return ops.moveaxis(found, (-2, -1), (first, second)) if keepdim else found
+        return np.linalg.norm(x, "nuc", (-2, -1) if dim is None else tuple(dim), keepdim)
     axis = axes_of(dim, x.ndim)
     return in_single(native.vector_norm, x, axis=axis, keepdims=keepdim, ord=p)
 
@@ -233,16 +231,9 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: Any = None) -> Any:
     return native.vector_norm(apart, axis=-1, ord=p)
 
 
-@function(method=False)
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:  # noqa: N803
-    """Powers of the elements of a vector, from high to low unless `increasing`."""
-    if x.ndim != 1:
-        raise RuntimeError(f"vander(): x must be a vector, not of shape {tuple(x.shape)}")
-    powers = range(x.shape[0] if N is None else N)
-    found = [ops.pow(x, k) if k else ops.ones_like(x) for k in powers]
-    if not found:
-        return ops.expand_dims(x, 1)[:, :0]
-    return ops.stack(found if increasing else found[::-1], axis=-1)
+vander = function(
+    lambda x, N=None, increasing=False: np.vander(x, N, increasing), name="vander", method=False
+)
 
 
 @function(method=False)
@@ -301,5 +292,4 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
     if not compute_uv:
         zeros = [asarray(np.zeros(tuple(part.shape), part.dtype)) for part in (u, vh)]
         return _Svd(zeros[0], s, zeros[1])
-    v = ops.matrix_transpose(vh)
-    return _Svd(u, s, ops.conj(v) if input.dtype.kind == "c" else v)
+    return _Svd(u, s, adjoint(vh))

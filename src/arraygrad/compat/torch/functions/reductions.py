@@ -117,16 +117,15 @@ std = _spread(ops.std)
 var = _spread(ops.var)
 
 
-@function(method=False)
-def var_mean(input: Any, *args: Any, **kwargs: Any) -> Any:
-    """The variance and the mean."""
-    return var.__wrapped__(input, *args, **kwargs), _mean_like(input, *args, **kwargs)
+def _with_mean(spread: Published) -> Published:
+    def both(input: Any, *args: Any, **kwargs: Any) -> Any:
+        return spread.__wrapped__(input, *args, **kwargs), _mean_like(input, *args, **kwargs)
+
+    both.__doc__ = f"`{spread.__name__}`, and the mean."
+    return function(both, name=f"{spread.__name__}_mean", method=False)
 
 
-@function(method=False)
-def std_mean(input: Any, *args: Any, **kwargs: Any) -> Any:
-    """The standard deviation and the mean."""
-    return std.__wrapped__(input, *args, **kwargs), _mean_like(input, *args, **kwargs)
+var_mean, std_mean = _with_mean(var), _with_mean(std)
 
 
 def _mean_like(
@@ -330,24 +329,18 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
     return _Mode(*_chosen(input, ops.moveaxis(index, -1, axis), axis, keepdim))
 
 
-@function
-def quantile(
-    input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear"
-) -> Any:
-    """Quantiles."""
-    return ops.quantile(
-        input, q, axis=axes_of(dim, input.ndim), keepdims=keepdim, method=interpolation
-    )
+def _quantile(native: Any) -> Published:
+    def reduced(
+        input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear"
+    ) -> Any:
+        axis = axes_of(dim, input.ndim)
+        return native(input, q, axis=axis, keepdims=keepdim, method=interpolation)
+
+    reduced.__doc__ = native.__doc__
+    return function(reduced, name=native.__name__)
 
 
-@function
-def nanquantile(
-    input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear"
-) -> Any:
-    """Quantiles of the elements that are numbers."""
-    return ops.nanquantile(
-        input, q, axis=axes_of(dim, input.ndim), keepdims=keepdim, method=interpolation
-    )
+quantile, nanquantile = _quantile(ops.quantile), _quantile(ops.nanquantile)
 
 
 # --- lines to lines ---

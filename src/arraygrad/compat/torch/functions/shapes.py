@@ -131,11 +131,13 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
 swapaxes = swapdims = transpose
 
 
-@function
-def adjoint(input: Any) -> Any:
+def adjoint_of(x: Any) -> Any:
     """The last two axes swapped, and conjugated."""
-    swapped = ops.matrix_transpose(input)
-    return ops.conj(swapped) if input.dtype.kind == "c" else swapped
+    swapped = ops.matrix_transpose(x)
+    return ops.conj(swapped) if x.dtype.kind == "c" else swapped
+
+
+adjoint = function(lambda input: adjoint_of(input), name="adjoint")
 
 
 @function

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import math
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from .... import ops
 from ....arrays.creation import asarray
-from ....core.array import Array, plain
+from ....core.array import Array
 from ....ops.define.library import constant
 from ..publish import as_promoted, floating, function
 from .axes import checked, values_of
@@ -85,70 +84,20 @@ def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: in
 @function
 def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
     """The covariances of the rows; of observations that occur `fweights` times, and weigh."""
-    if input.ndim > 2:
-        raise RuntimeError(f"cov(): input must have at most two axes, not {input.ndim}")
-    x = floating(input)
-    rows = ops.reshape(x, (1, -1)) if x.ndim < 2 else x
-    count = rows.shape[1]
-    weights = _weights(fweights, aweights, count)
-    if weights is None:
-        total: Any = float(count)
-        freedom: Any = total - correction
-        centred = rows - ops.mean(rows, axis=1, keepdims=True)
-        scaled = centred
-    else:
-        weights = ops.astype(weights, ops.real(rows[:0]).dtype)
-        total = ops.sum(weights)
-        centred = rows - ops.sum(rows * weights, axis=1, keepdims=True) / total
-        scaled = centred * weights
-        freedom = total - correction
-        if aweights is not None and correction:
-            squares = weights * ops.astype(aweights, weights.dtype)
-            freedom = total - correction * ops.sum(squares) / total
-    freedom = ops.maximum(freedom, 0) if isinstance(freedom, Array) else builtins.max(freedom, 0)
-    turned = ops.matrix_transpose(centred)
-    if x.dtype.kind == "c":
-        turned = ops.conj(turned)
-    product = ops.matmul(scaled, turned)
-    found = (
-        ops.divide(product, freedom)
-        if isinstance(freedom, Array) or freedom
-        else (ops.multiply(product, math.inf))
-    )
-    return ops.reshape(found, ()) if rows.shape[0] == 1 else found
-
-
-def _weights(fweights: Any, aweights: Any, count: int) -> Any:
-    """The product of both kinds of weights."""
-    for name, weights in (("fweights", fweights), ("aweights", aweights)):
-        if weights is not None and tuple(weights.shape) not in ((count,), ()):
-            raise RuntimeError(
-                f"cov(): {name} must have one entry for each of {count} observations, not shape "
-                f"{tuple(weights.shape)}"
-            )
-        if weights is not None and (np.asarray(plain(weights)) < 0).any():
-            raise RuntimeError(f"cov(): {name} cannot be negative")
     if fweights is not None and fweights.dtype.kind not in "biu":
         raise RuntimeError(
             f"cov(): expected fweights to have integral dtype but got {fweights.dtype}"
         )
-    if fweights is None or aweights is None:
-        return fweights if aweights is None else aweights
-    return ops.astype(fweights, aweights.dtype) * aweights
+    x = floating(input)
+    found = np.cov(x, ddof=correction, fweights=fweights, aweights=aweights, dtype=x.dtype)
+    return ops.astype(found, x.dtype)
 
 
 @function
 def corrcoef(input: Any) -> Any:
     """The correlations of the rows."""
-    found = cov.__wrapped__(input)
-    if not found.ndim:
-        return found / found
-    size = ops.sqrt(ops.real(ops.diagonal(found)))
-    found = found / ops.expand_dims(size, 1) / ops.expand_dims(size, 0)
-    if found.dtype.kind != "c":
-        return ops.clip(found, -1, 1)
-    unit = np.asarray(1j, found.dtype)
-    return ops.clip(ops.real(found), -1, 1) + unit * ops.clip(ops.imag(found), -1, 1)
+    x = floating(input)
+    return np.corrcoef(x, dtype=x.dtype)
 
 
 # --- counts ---
@@ -273,17 +222,15 @@ def _histogram(
 
 # --- integers, and the parts of numbers ---
 
-_gcd = constant("torch.gcd", "x", "y", compute=lambda xp, x, y: np.gcd(x, y))
-_lcm = constant("torch.lcm", "x", "y", compute=lambda xp, x, y: np.lcm(x, y))
 _exponent = constant("torch.exponent", "x", compute=lambda xp, x: np.frexp(x)[1])
 _power_of_two = constant(
     "torch.power_of_two", "x", "n", compute=lambda xp, x, n: np.ldexp(np.ones_like(x), n)
 )
 
 
-gcd = function(lambda input, other: _gcd(*_integers(input, other)), name="gcd", in_place=True)
+gcd = function(lambda input, other: np.gcd(*_integers(input, other)), name="gcd", in_place=True)
 lcm = function(
-    lambda input, other: ops.abs(_lcm(*_integers(input, other))), name="lcm", in_place=True
+    lambda input, other: ops.abs(np.lcm(*_integers(input, other))), name="lcm", in_place=True
 )
 
 

@@ -47,18 +47,16 @@ def flip(input: Any, *axes: Any, dims: Any = None) -> Any:
     return ops.flip(input, axis=tuple(checked(a, input.ndim) for a in chosen) if input.ndim else ())
 
 
-@function
-def fliplr(input: Any) -> Any:
-    """The second axis in the opposite direction."""
-    check_axes("fliplr", input, 2)
-    return ops.flip(input, axis=1)
+def _flip(name: str, axis: int) -> Any:
+    def made(input: Any) -> Any:
+        check_axes(name, input, axis + 1)
+        return ops.flip(input, axis=axis)
+
+    made.__doc__ = f"The axis {axis} in the opposite direction."
+    return function(made, name=name)
 
 
-@function
-def flipud(input: Any) -> Any:
-    """The first axis in the opposite direction."""
-    check_axes("flipud", input, 1)
-    return ops.flip(input, axis=0)
+flipud, fliplr = _flip("flipud", 0), _flip("fliplr", 1)
 
 
 @function

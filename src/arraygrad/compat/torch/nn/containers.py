@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,13 +16,20 @@ __all__ = [
 ]  # fmt: skip
 
 
-class _Listed(Module):
-    """Parts in order, under the numbers of their places."""
+class _Parts(Module):
+    """Modules, or parameters, in one of the dictionaries that each module has."""
 
     _place = "_modules"
 
     def _items(self) -> OrderedDict[str, Any]:
         return self.__dict__[self._place]  # type: ignore[no-any-return]
+
+    def __len__(self) -> int:
+        return len(self._items())
+
+
+class _Listed(_Parts):
+    """Parts in order, under the numbers of their places."""
 
     def _as_part(self, value: Any) -> Any:
         """A value as a part."""
@@ -44,9 +52,6 @@ class _Listed(Module):
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._items().values())
-
-    def __len__(self) -> int:
-        return len(self._items())
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
@@ -162,17 +167,12 @@ class ParameterList(_Listed):
         return value if isinstance(value, Parameter) else Parameter(value)
 
 
-class _Named(Module):
-    """Parts by name."""
-
-    _place: str
+class _Named(_Parts):
+    """Parts by name, with the methods of a dict."""
 
     def __init__(self, parts: Any = None) -> None:
         super().__init__()
         self.update(parts or {})
-
-    def _items(self) -> dict[str, Any]:
-        return self.__dict__[self._place]  # type: ignore[no-any-return]
 
     def update(self, parts: Any) -> None:
         """Add parts."""
@@ -182,46 +182,27 @@ class _Named(Module):
     def __setitem__(self, name: str, part: Any) -> None:
         raise NotImplementedError
 
-    def __getitem__(self, name: str) -> Any:
-        return self._items()[name]
-
-    def __delitem__(self, name: str) -> None:
-        del self._items()[name]
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._items()
-
     def __iter__(self) -> Iterator[str]:
         return iter(self._items())
 
-    def __len__(self) -> int:
-        return len(self._items())
 
-    def pop(self, key: str) -> Any:
-        """Take a part out."""
-        return self._items().pop(key)
+def _of_dict(name: str) -> Any:
+    """The method that a dict has under a name, of the parts."""
+    own = getattr(OrderedDict, name)
 
-    def clear(self) -> None:
-        """Take all parts out."""
-        self._items().clear()
+    @functools.wraps(own)
+    def method(self: _Named, *args: Any) -> Any:
+        return own(self._items(), *args)
 
-    def keys(self) -> Any:
-        """The names."""
-        return self._items().keys()
+    return method
 
-    def values(self) -> Any:
-        """The parts."""
-        return self._items().values()
 
-    def items(self) -> Any:
-        """The names and the parts."""
-        return self._items().items()
+for _name in "__getitem__ __delitem__ __contains__ pop clear keys values items".split():
+    setattr(_Named, _name, _of_dict(_name))
 
 
 class ModuleDict(_Named):
     """Modules by name."""
-
-    _place = "_modules"
 
     def __setitem__(self, name: str, part: Any) -> None:
         self.add_module(name, part)

@@ -178,18 +178,28 @@ dropout, dropout1d, dropout2d, dropout3d = (
 alpha_dropout, feature_alpha_dropout = map(activation, ("alpha_dropout", "feature_alpha_dropout"))
 
 
+def _read(
+    weight: Tensor,
+    input: Tensor,
+    max_norm: float | None,
+    norm_type: float,
+    sparse: bool,
+    padding_idx: int | None,
+) -> int | None:
+    """The row for padding. Rows that are read and longer than a norm are scaled, in place."""
+    if sparse:
+        raise NotImplementedError("sparse=True is not supported: gradients are dense")
+    if max_norm is not None:
+        _shorten(weight, input, max_norm, norm_type)
+    return check_padding(padding_idx, weight.shape[0])
+
+
 @no_grad()
 def _shorten(weight: Tensor, input: Tensor, max_norm: float, norm_type: float) -> None:
-    """Scale down, in place, the rows that will be read and are longer than a norm."""
     used = input.reshape(-1).unique()
     rows = weight.detach()[used]
     size = rows.norm(norm_type, dim=1, keepdim=True)
     weight[used] = rows * (max_norm / (size + 1e-7)).where(size > max_norm, 1.0)
-
-
-def _refuse_sparse(sparse: bool) -> None:
-    if sparse:
-        raise NotImplementedError("sparse=True is not supported: gradients are dense")
 
 
 _embedding, _embedding_bag = map(plain, ("embedding", "embedding_bag"))
@@ -214,10 +224,7 @@ def embedding(
     sparse: bool = False,
 ) -> Any:
     """The rows of a matrix that an index names."""
-    _refuse_sparse(sparse)
-    if max_norm is not None:
-        _shorten(weight, input, max_norm, norm_type)
-    row = check_padding(padding_idx, weight.shape[0])
+    row = _read(weight, input, max_norm, norm_type, sparse, padding_idx)
     return _embedding(input, weight, row, scale_grad_by_freq)
 
 
@@ -235,10 +242,7 @@ def embedding_bag(
     padding_idx: int | None = None,
 ) -> Any:
     """The sum, mean or maximum of the rows that each bag of indices names."""
-    _refuse_sparse(sparse)
-    if max_norm is not None:
-        _shorten(weight, input, max_norm, norm_type)
-    row = check_padding(padding_idx, weight.shape[0])
+    row = _read(weight, input, max_norm, norm_type, sparse, padding_idx)
     options = (scale_grad_by_freq, mode, per_sample_weights, include_last_offset, row)
     return _embedding_bag(input, weight, offsets, *options)
 

@@ -131,6 +131,7 @@ def module(name: str, function: Any, options: str = "", plan: Any = lambda **_: 
 def layer(
     name: str,
     function: Any,
+    options: str,
     plan: Callable[..., dict[str, Any]],
     start: Callable[[Any], None],
     inputs: str = "",
@@ -138,15 +139,16 @@ def layer(
 ) -> Any:
     """The module of a function with a weight, and perhaps a bias.
 
-    The parameters of `plan` are the options. It gives the shapes of weight and bias, or None for
-    one that is not there, and other values for some options.
+    `options` are in the module's order. Their usual values are those of the plan's parameters, or
+    else of the function's. The plan gives the shapes of weight and bias, or None for one that is
+    not there, and other values for some options.
     """
-    found = inspect.signature(plan).parameters
-    options = {n: p.default for n, p in found.items()} | {"device": None, "dtype": None}
-    names = ("weight", "bias")
+    known = {n: p.default for n, p in inspect.signature(function).parameters.items()}
+    known |= {n: p.default for n, p in inspect.signature(plan).parameters.items()}
+    usual = {n: known.get(n, _REQUIRED) for n in options.split()} | {"device": None, "dtype": None}
     members = {"_inputs": inputs.split(), "_plan": staticmethod(plan)}
     members["_start"] = staticmethod(start)
-    return _made(name, function, options, base, parameters=names, **members)
+    return _made(name, function, usual, base, parameters=("weight", "bias"), **members)
 
 
 # --- activations ---
@@ -317,10 +319,6 @@ def _first(self: Any) -> None:
     self.weight.fill_(self.init)
 
 
-def _shape(normalized_shape: Any) -> tuple[int, ...]:
-    return (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
-
-
 def _linear(in_features: int, out_features: int, bias: bool = True) -> dict[str, Any]:
     return {"weight": (out_features, in_features), "bias": (out_features,) if bias else None}
 
@@ -332,24 +330,23 @@ def _bilinear(
     return {"weight": shape, "bias": (out_features,) if bias else None}
 
 
-def _layer_norm(
-    normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True
+def _normalized(
+    normalized_shape: Any, elementwise_affine: bool = True, bias: bool = True, **_: Any
 ) -> dict[str, Any]:
-    shape = _shape(normalized_shape)
+    given = normalized_shape
+    shape = (given,) if isinstance(given, int) else tuple(given)
     affine = {"weight": shape if elementwise_affine else None}
     affine["bias"] = shape if elementwise_affine and bias else None
     return {"normalized_shape": shape, **affine}
 
 
-def _rms_norm(
-    normalized_shape: Any, eps: float | None = None, elementwise_affine: bool = True
-) -> dict[str, Any]:
-    shape = _shape(normalized_shape)
-    return {"normalized_shape": shape, "weight": shape if elementwise_affine else None}
+def _rms_norm(normalized_shape: Any, elementwise_affine: bool = True, **_: Any) -> dict[str, Any]:
+    found = _normalized(normalized_shape, elementwise_affine)
+    return {name: found[name] for name in ("normalized_shape", "weight")}
 
 
 def _group_norm(
-    num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, bias: bool = True
+    num_groups: int, num_channels: int, affine: bool = True, bias: bool = True, **_: Any
 ) -> dict[str, Any]:
     if num_channels % num_groups:
         raise ValueError(f"num_channels {num_channels} is no multiple of {num_groups} groups")
@@ -357,35 +354,11 @@ def _group_norm(
     return {"weight": shape, "bias": shape if bias else None}
 
 
-def _table(num_embeddings: int, embedding_dim: int, padding_idx: int | None) -> dict[str, Any]:
+def _table(
+    num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, **_: Any
+) -> dict[str, Any]:
     row = F.check_padding(padding_idx, num_embeddings)
     return {"weight": (num_embeddings, embedding_dim), "padding_idx": row}
-
-
-def _embedding(
-    num_embeddings: int,
-    embedding_dim: int,
-    padding_idx: int | None = None,
-    max_norm: float | None = None,
-    norm_type: float = 2.0,
-    scale_grad_by_freq: bool = False,
-    sparse: bool = False,
-) -> dict[str, Any]:
-    return _table(num_embeddings, embedding_dim, padding_idx)
-
-
-def _embedding_bag(
-    num_embeddings: int,
-    embedding_dim: int,
-    max_norm: float | None = None,
-    norm_type: float = 2.0,
-    scale_grad_by_freq: bool = False,
-    mode: str = "mean",
-    sparse: bool = False,
-    include_last_offset: bool = False,
-    padding_idx: int | None = None,
-) -> dict[str, Any]:
-    return _table(num_embeddings, embedding_dim, padding_idx)
 
 
 class _FromPretrained(Layer):
@@ -401,19 +374,37 @@ class _FromPretrained(Layer):
         return made
 
 
-Linear = layer("Linear", F.linear, _linear, _uniform)
-Bilinear = layer("Bilinear", F.bilinear, _bilinear, _uniform)
-LayerNorm = layer("LayerNorm", F.layer_norm, _layer_norm, _scale)
-RMSNorm = layer("RMSNorm", F.rms_norm, _rms_norm, _scale)
-GroupNorm = layer("GroupNorm", F.group_norm, _group_norm, _scale)
-PReLU = layer(
-    "PReLU", F.prelu, lambda num_parameters=1, init=0.25: {"weight": (num_parameters,)}, _first
+Linear = layer("Linear", F.linear, "in_features out_features bias", _linear, _uniform)
+Bilinear = layer(
+    "Bilinear", F.bilinear, "in1_features in2_features out_features bias", _bilinear, _uniform
 )
-Embedding = layer("Embedding", F.embedding, _embedding, _normal, base=_FromPretrained)
+_AFFINE = "normalized_shape eps elementwise_affine"
+LayerNorm = layer("LayerNorm", F.layer_norm, _AFFINE + " bias", _normalized, _scale)
+RMSNorm = layer("RMSNorm", F.rms_norm, _AFFINE, _rms_norm, _scale)
+GroupNorm = layer(
+    "GroupNorm", F.group_norm, "num_groups num_channels eps affine bias", _group_norm, _scale
+)
+PReLU = layer(
+    "PReLU",
+    F.prelu,
+    "num_parameters init",
+    lambda num_parameters=1, init=0.25: {"weight": (num_parameters,)},
+    _first,
+)
+_ROWS, _BOUNDS = "num_embeddings embedding_dim", "max_norm norm_type scale_grad_by_freq"
+Embedding = layer(
+    "Embedding",
+    F.embedding,
+    f"{_ROWS} padding_idx {_BOUNDS} sparse",
+    _table,
+    _normal,
+    base=_FromPretrained,
+)
 EmbeddingBag = layer(
     "EmbeddingBag",
     F.embedding_bag,
-    _embedding_bag,
+    f"{_ROWS} {_BOUNDS} mode sparse include_last_offset padding_idx",
+    _table,
     _normal,
     "input offsets per_sample_weights",
     _FromPretrained,
@@ -428,9 +419,9 @@ def _filters(axes: int, transposed: bool) -> Any:
     def planned(
         in_channels: int,
         out_channels: int,
-        groups: int,
-        bias: bool,
-        padding_mode: str,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
         **sizes: Any,
     ) -> dict[str, Any]:
         if groups < 1 or in_channels % groups or out_channels % groups:
@@ -451,38 +442,7 @@ def _filters(axes: int, transposed: bool) -> Any:
         changed["weight"] = (first, second // groups, *changed["kernel_size"])
         return changed | {"bias": (out_channels,) if bias else None}
 
-    def convolution(
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
-        bias: bool = True,
-        padding_mode: str = "zeros",
-    ) -> dict[str, Any]:
-        sizes = {"kernel_size": kernel_size, "stride": stride}
-        sizes |= {"padding": padding, "dilation": dilation}
-        return planned(in_channels, out_channels, groups, bias, padding_mode, **sizes)
-
-    def transpose(
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
-        groups: int = 1,
-        bias: bool = True,
-        dilation: Any = 1,
-        padding_mode: str = "zeros",
-    ) -> dict[str, Any]:
-        sizes = {"kernel_size": kernel_size, "stride": stride, "padding": padding}
-        sizes |= {"output_padding": output_padding, "dilation": dilation}
-        return planned(in_channels, out_channels, groups, bias, padding_mode, **sizes)
-
-    return transpose if transposed else convolution
+    return planned
 
 
 class _Convolution(Layer):
@@ -521,19 +481,28 @@ class _Transposed(Layer):
         return super().forward(input, output_padding=more)
 
 
-Conv1d, Conv2d, Conv3d = (
-    layer(f"Conv{n}d", getattr(F, f"conv{n}d"), _filters(n, False), _uniform, base=_Convolution)
-    for n in (1, 2, 3)
-)
-ConvTranspose1d, ConvTranspose2d, ConvTranspose3d = (
-    layer(
-        f"ConvTranspose{n}d",
-        getattr(F, f"conv_transpose{n}d"),
-        _filters(n, True),
-        _uniform,
-        base=_Transposed,
-    )
-    for n in (1, 2, 3)
+_SIZES = "in_channels out_channels kernel_size stride padding"
+_CONVOLUTION = f"{_SIZES} dilation groups bias padding_mode"
+_TRANSPOSE = f"{_SIZES} output_padding groups bias dilation padding_mode"
+
+
+def _convolutions(name: str, function: str, options: str, base: type[Layer]) -> list[Any]:
+    return [
+        layer(
+            f"{name}{n}d",
+            getattr(F, f"{function}{n}d"),
+            options,
+            _filters(n, base is _Transposed),
+            _uniform,
+            base=base,
+        )
+        for n in (1, 2, 3)
+    ]
+
+
+Conv1d, Conv2d, Conv3d = _convolutions("Conv", "conv", _CONVOLUTION, _Convolution)
+ConvTranspose1d, ConvTranspose2d, ConvTranspose3d = _convolutions(
+    "ConvTranspose", "conv_transpose", _TRANSPOSE, _Transposed
 )
 
 

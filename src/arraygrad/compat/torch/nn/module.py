@@ -75,8 +75,7 @@ class Module:
                 args = changed if isinstance(changed, tuple) else (changed,)
         around = None
         if self._around or self._around_before:
-            hooks = list(self._around.values()), list(self._around_before.values())
-            around = Around(self, *hooks)
+            around = Around(self, self._around_before.values(), self._around.values())
             args = around.enter(args)
         result = self.forward(*args, **kwargs)
         for key, (hook, takes, _) in list(self._after.items()):

@@ -184,7 +184,7 @@ class TransformerDecoder(_Stack):
 
 
 class Transformer(Module):
-    """An encoder and a decoder."""
+    """An encoder and a decoder. The other options are those of their layers."""
 
     def __init__(
         self,
@@ -192,30 +192,21 @@ class Transformer(Module):
         nhead: int = 8,
         num_encoder_layers: int = 6,
         num_decoder_layers: int = 6,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: str | Callable[..., Any] = F.relu,
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        *args: Any,
+        **options: Any,
     ) -> None:
         super().__init__()
-        of = {"device": device, "dtype": dtype}
-        options = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps)
-        more = {"batch_first": batch_first, "norm_first": norm_first, "bias": bias} | of
-        for name, stack, layer, count in (
+        for name, stack, kind, count in (
             ("encoder", TransformerEncoder, TransformerEncoderLayer, num_encoder_layers),
             ("decoder", TransformerDecoder, TransformerDecoderLayer, num_decoder_layers),
         ):
-            norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **of)
-            setattr(self, name, stack(layer(*options, **more), count, norm))
+            layer = kind(d_model, nhead, *args, **options)
+            setattr(self, name, stack(layer, count, copy.deepcopy(layer.norm1)))
+            self.batch_first = layer.self_attn.batch_first
         for parameter in self.parameters():
             if parameter.ndim > 1:
                 xavier_uniform_(parameter)
-        self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
+        self.d_model, self.nhead = d_model, nhead
 
     def forward(
         self,

@@ -10,6 +10,11 @@ from ... import optimisers
 from ...optimisers import optimizer
 from ..handles import Tensor, wrap
 
+__all__ = [
+    "ASGD", "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam",
+    "Optimizer", "RAdam", "RMSprop", "Rprop",
+]  # fmt: skip
+
 
 class Optimizer(optimisers.Optimizer):
     """Changes parameters by their gradients. A subclass defines `step`."""

@@ -28,7 +28,7 @@ def _window(shape: Callable[..., Any]) -> Callable[..., Tensor]:
     name = shape.__name__
 
     @functools.wraps(shape)
-    def make(M: int, *, sym: bool = True, dtype: Any, **own: Any) -> Any:  # noqa: N803
+    def make(M: int, *, sym: bool = True, dtype: Any, **own: Any) -> Any:
         if M < 0:
             raise ValueError(f"{name} requires non-negative window length, got M={M}")
         if usual(dtype) not in (np.float32, np.float64):

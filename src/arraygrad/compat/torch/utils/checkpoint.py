@@ -53,13 +53,7 @@ def checkpoint(
     have nothing to do. With `use_reentrant=True`, `backward` runs inside the reverse sweep, which
     needs an argument that requires gradients; `autograd.grad` is not possible then.
     """
-    if use_reentrant is None:
-        warnings.warn(
-            "checkpoint(): say use_reentrant=False, which is recommended, or True",
-            stacklevel=2,
-        )
-        use_reentrant = True
-    if use_reentrant:
+    if _is_reentrant(use_reentrant, "checkpoint"):
         if kwargs:
             raise ValueError(f"unexpected keyword arguments: {', '.join(kwargs)}")
         if context_fn is not noop_context_fn or debug:
@@ -67,6 +61,14 @@ def checkpoint(
         return _Reentrant.apply(function, preserve_rng_state, *args)
     with context_fn()[0]:
         return wrap(native(lambda: unwrap(function(*args, **kwargs)))())
+
+
+def _is_reentrant(given: bool | None, name: str) -> bool:
+    if given is None:
+        warnings.warn(
+            f"{name}(): say use_reentrant=False, which is recommended, or True", stacklevel=3
+        )
+    return given is None or given
 
 
 class _Reentrant(Function):
@@ -133,12 +135,7 @@ def checkpoint_sequential(
     """The result of functions one after the other, with a checkpoint for each of some segments."""
     if kwargs:
         raise ValueError(f"unexpected keyword arguments: {', '.join(kwargs)}")
-    if use_reentrant is None:
-        warnings.warn(
-            "checkpoint_sequential(): say use_reentrant=False, which is recommended, or True",
-            stacklevel=2,
-        )
-        use_reentrant = True
+    use_reentrant = _is_reentrant(use_reentrant, "checkpoint_sequential")
     steps = list(functions.children()) if hasattr(functions, "children") else list(functions)
 
     def through(part: list[Any]) -> Any:

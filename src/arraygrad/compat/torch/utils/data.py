@@ -7,7 +7,7 @@ import itertools
 import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -23,11 +23,15 @@ __all__ = [
 ]  # fmt: skip
 
 
-class Dataset:
-    """Samples by number. A subclass defines `__getitem__`, and most often `__len__`."""
+class _Of:
+    """What can be written with the type of its samples, as in `Dataset[int]`."""
 
-    def __class_getitem__(cls, _: Any) -> type[Dataset]:
+    def __class_getitem__(cls, _: Any) -> type[Self]:
         return cls
+
+
+class Dataset(_Of):
+    """Samples by number. A subclass defines `__getitem__`, and most often `__len__`."""
 
     def __getitem__(self, index: Any) -> Any:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
@@ -132,11 +136,8 @@ def random_split(
 # --- the order of samples ---
 
 
-class Sampler:
+class Sampler(_Of):
     """An order of samples. A subclass defines `__iter__`."""
-
-    def __class_getitem__(cls, _: Any) -> type[Sampler]:
-        return cls
 
     def __iter__(self) -> Iterator[Any]:
         raise NotImplementedError
@@ -276,11 +277,8 @@ def default_collate(batch: Sequence[Any]) -> Any:
     )
 
 
-class DataLoader:
+class DataLoader(_Of):
     """Batches of the samples of a dataset, made in this process."""
-
-    def __class_getitem__(cls, _: Any) -> type[DataLoader]:
-        return cls
 
     def __init__(
         self,

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from ...autograd import no_grad
-from ...creation import tensor
-from ...functions.joining import cat, stack
-from ...functions.products import norm
-from ...handles import Tensor
+from ....optimisers import clip_grad_value_, clipping
+from ...functions.joining import cat
+from ...handles import Tensor, unwrap, wrap
 from ..parameter import Parameter
 from . import parametrizations, parametrize, rnn
 from .parametrizations import norms as _norms
@@ -22,31 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Any]:
-    given = [parameters] if isinstance(parameters, Tensor) else list(parameters)
-    return [p.grad for p in given if p.grad is not None]
-
-
-def clip_grad_norm_(
-    parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0
-) -> Tensor:
-    """Scale all gradients down to a common norm; return the norm they had."""
-    found = _gradients(parameters)
-    if not found:
-        return tensor(0.0)
-    total: Tensor = norm(stack([norm(g.detach(), norm_type) for g in found]), norm_type)
-    factor = min(1.0, max_norm / (total.item() + 1e-6))
-    with no_grad():
-        for g in found:
-            g.mul_(factor)
-    return total
-
-
-def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
-    """Keep all gradients between two bounds."""
-    with no_grad():
-        for g in _gradients(parameters):
-            g.clamp_(-clip_value, clip_value)
+clip_grad_norm_: Callable[..., Tensor] = clipping(wrap, unwrap)
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
