@@ -812,11 +812,11 @@ _COMPAT = [
         "tests/compat/torch/test_autograd.py",
     ),
     Fault(
-        "lucid: what hooks after a module return is ignored",
-        "compat/lucid/nn/hooks.py",
-        'inputs = _replaced(hook(self.module, inputs, self.outputs), inputs, "grad_input")',
-        '_replaced(hook(self.module, inputs, self.outputs), inputs, "grad_input")',
-        "tests/compat/test_lucid.py",
+        "torch, lucid: what hooks after a module return is ignored",
+        "compat/modules.py",
+        'inputs = self._replaced(found, inputs, "grad_input")',
+        'self._replaced(found, inputs, "grad_input")',
+        "tests/compat/test_lucid.py tests/compat/torch/test_modules.py",
     ),
     Fault(
         "lucid: grad() frees the graph of create_graph",

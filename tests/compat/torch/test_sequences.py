@@ -17,6 +17,7 @@ LENGTHS = [2, 5, 3]
 
 def alike(kind: str, *args: Any, **options: Any) -> tuple[Any, Any]:
     """A module of PyTorch, and ours with its parameters."""
+    theirs.manual_seed(0)
     other = getattr(theirs.nn, kind)(*args, **options)
     mine = getattr(ours.nn, kind)(*args, **options)
     mine.load_state_dict({k: ours.tensor(v.numpy()) for k, v in other.state_dict().items()})
