@@ -43,7 +43,7 @@ def relu(input: Any) -> Any:
 
 @one_array
 def relu6(input: Any) -> Any:
-    """Elements between 0 and 6.
+    """Elements between 0 and 6. The slope at both is zero.
 
     >>> ag.nn.relu6(ag.tensor([-1.0, 2.0, 7.0]))
     tensor([0., 2., 6.])
@@ -77,7 +77,7 @@ def threshold(input: Any, threshold: float, value: float) -> Any:
 
 @one_array
 def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
-    """Positive elements, and others times a slope.
+    """Positive elements, and others times a slope, also at zero.
 
     >>> x = ag.tensor([-1.0, 0.0, 2.0], requires_grad=True)
     >>> ag.grad(ag.nn.leaky_relu(x).sum(), x)
@@ -133,7 +133,7 @@ def rrelu(
 
 @one_array
 def elu(input: Any, alpha: float = 1.0) -> Any:
-    """Positive elements, and `alpha * (exp(x) - 1)` of others.
+    """Positive elements, and `alpha * (exp(x) - 1)` of others. The slope at zero is `alpha`.
 
     >>> x = ag.tensor([-1.0, 0.0, 2.0], requires_grad=True)
     >>> ag.grad(ag.nn.elu(x).sum(), x)
@@ -225,6 +225,8 @@ def _mish(x: Any) -> Any:
 def hardswish(input: Any) -> Any:
     """`x * (x + 3) / 6` between -3 and 3, zero below and `x` above.
 
+    The slope at -3 is zero, at 3 it is one.
+
     >>> ag.nn.hardswish(ag.tensor([-4.0, 0.0, 4.0]))
     tensor([0., 0., 4.])
     """
@@ -239,7 +241,7 @@ def _hardswish(x: Any) -> Any:
 
 @one_array
 def hardsigmoid(input: Any) -> Any:
-    """`(x + 3) / 6` between -3 and 3, zero below and one above.
+    """`(x + 3) / 6` between -3 and 3, zero below and one above. The slope at both is zero.
 
     >>> ag.nn.hardsigmoid(ag.tensor([-4.0, 0.0, 4.0]))
     tensor([0. , 0.5, 1. ])

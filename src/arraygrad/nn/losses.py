@@ -60,7 +60,7 @@ def _squared_difference(x: Any, y: Any) -> Any:
 
 @two_arrays
 def l1_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = None) -> Any:
-    """Absolute values of differences.
+    """Absolute values of differences. The slope at zero is zero.
 
     >>> x = ag.tensor([1.0, 2.0], requires_grad=True)
     >>> ag.grad(ag.nn.l1_loss(x, ag.tensor([1.0, 4.0])), x)

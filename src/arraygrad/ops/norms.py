@@ -68,6 +68,8 @@ def _extreme(x: Any, ord: float, axis: Axes, keepdims: bool = False) -> Any:
 def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: float = 2) -> Any:
     """The norm of vectors: ``sum(abs(x) ** ord) ** (1 / ord)`` over all axes, or some.
 
+    At a vector of zeros, the gradient is zero. Ties share the gradient of a largest element evenly.
+
     Parameters
     ----------
     x : array

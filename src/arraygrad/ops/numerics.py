@@ -246,6 +246,8 @@ def interp(
 ) -> Any:
     """Linear interpolation between points, differentiable in all three arrays.
 
+    At a point, the slope is that to its right; at the last point, that to its left.
+
     Parameters
     ----------
     x : array or number

@@ -182,7 +182,9 @@ nanpercentile = _in_percent(nanquantile, "nanpercentile")
 
 @one_array
 def median(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
-    """The middle element, or the mean of the middle two.
+    """The middle element, or the mean of the middle two. These have the gradient.
+
+    Among equal elements, a stable sort decides which are in the middle.
 
     Examples
     --------

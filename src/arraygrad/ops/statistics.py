@@ -115,7 +115,7 @@ def _nan_extreme(x: Any, axis: Any, keepdims: bool, extreme: Any, worst: float) 
 
 @one_array
 def nanmax(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
-    """The largest element that is not NaN; NaN if all are.
+    """The largest element that is not NaN; NaN if all are. Ties share the gradient evenly.
 
     >>> ag.nanmax(ag.tensor([1.0, ag.nan, 3.0]))
     tensor(3.)
@@ -125,7 +125,7 @@ def nanmax(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
 
 @one_array
 def nanmin(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
-    """The smallest element that is not NaN; NaN if all are.
+    """The smallest element that is not NaN; NaN if all are. Ties share the gradient evenly.
 
     >>> ag.nanmin(ag.tensor([1.0, ag.nan, 3.0]))
     tensor(1.)
