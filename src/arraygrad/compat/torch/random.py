@@ -77,7 +77,11 @@ default_generator = Generator()
 
 manual_seed, seed = default_generator.manual_seed, default_generator.seed
 initial_seed, get_rng_state = default_generator.initial_seed, default_generator.get_state
-set_rng_state = default_generator.set_state
+
+
+def set_rng_state(new_state: Tensor) -> None:
+    """Set the state of the default generator."""
+    default_generator.set_state(new_state)
 
 
 @contextmanager
