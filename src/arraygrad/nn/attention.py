@@ -14,6 +14,7 @@ from ..ops.define.signatures import three_arrays, two_arrays
 from .common import check_arrays, check_same_dtype, check_share, constant, kind, shape_of
 from .draws import is_generator, part_of
 from .dropping import dropout
+from .one_pass import one_program
 
 __all__ = ["bilinear", "linear", "scaled_dot_product_attention"]
 
@@ -147,6 +148,8 @@ def scaled_dot_product_attention(
 
     lead = ops.broadcast_shapes(*(tuple(x.shape[:-2]) for x in (query, key, value)))
     rows = max(1, _AT_ONCE // max(1, math.prod(lead) * keys))
+    if queries <= rows and not dropout_p:
+        return _attention(query, key, value, attn_mask, is_causal=is_causal, scale=scale)
     if queries <= rows or (dropout_p and is_generator(generator)):  # which has no second run
         return block(0, queries, query, key, value, attn_mask)
     parts = []
@@ -158,6 +161,14 @@ def scaled_dot_product_attention(
         part = checkpoint(functools.partial(block, first, end))
         parts.append(part(query[..., first:end, :], key, value, mask))
     return ops.concat(parts, axis=-2)
+
+
+@one_program
+def _attention(query: Any, key: Any, value: Any, mask: Any, *, is_causal: bool, scale: Any) -> Any:
+    if is_causal:
+        shape = query.shape[-2], key.shape[-2]
+        mask = constant(np.tri(*shape, dtype=np.bool_), query)
+    return ops.matmul(attention_weights(query, key, mask, scale), value)
 
 
 def _repeated(x: Any, query: Any, name: str) -> Any:

@@ -7,6 +7,7 @@ are as many slices as a window has places. Convolutions, `unfold` and `fold` are
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,11 +65,11 @@ def slide_over(lengths: Ints, size: Ints, stride: Ints, dilation: Ints) -> Slide
     return Slide(size, stride, dilation, windows)
 
 
-def padded(x: Any, widths: list[tuple[int, int]]) -> Any:
+def padded(x: Any, widths: Sequence[tuple[int, int]]) -> Any:
     """Zeros at the ends of the last axes."""
     if not any(a or b for a, b in widths):
         return x
-    return ops.pad(x, [(0, 0)] * (x.ndim - len(widths)) + widths)
+    return ops.pad(x, [(0, 0)] * (x.ndim - len(widths)) + list(widths))
 
 
 def cut(x: Any, ends: Ints) -> Any:

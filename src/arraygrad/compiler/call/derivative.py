@@ -69,6 +69,8 @@ class Differentiable:
         Makes an executable program: `Executable`, or a class like it.
     specialize : bool
         Whether the function may decide by the values of the arguments.
+    name : str
+        The name of the op.
     """
 
     def __init__(
@@ -79,8 +81,9 @@ class Differentiable:
         compiled: Compile,
         make: Callable[..., Executable] = Executable,
         specialize: bool = False,
+        name: str = "compiled",
     ) -> None:
-        self._function, self._positions = function, positions
+        self._function, self._positions, self._name = function, positions, name
         self._fixed = [None if i in positions else leaf for i, leaf in enumerate(leaves)]
         self._compiled, self._make = compiled, make
         self._made: dict[Any, Any] = {}  # the compiled transforms
@@ -151,7 +154,7 @@ class Differentiable:
 
         compute.__module__ = ""  # so that the op can be made again, and no table keeps it
         return declare(
-            "compiled",
+            self._name,
             *names,
             kind=Opaque(),
             compute=compute,
