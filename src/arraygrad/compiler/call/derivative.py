@@ -35,6 +35,7 @@ from ..trace.program import Node
 from .decisions import Decisions
 from .tracing import Outcome, has_values, run_traced, values_like
 
+Backward = tuple[Runner, list[int], list[int]]
 Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -131,16 +132,30 @@ class Differentiable:
     def _runner(self, executable: Executable) -> Runner:
         return Runner(executable, is_checked=type(executable) is not Executable)
 
-    def backward(self, wanted: tuple[bool, ...]) -> Runner:
-        """The program that computes the cotangents of some inputs."""
+    def backward(self, wanted: tuple[bool, ...]) -> Backward:
+        """The program that computes the cotangents of some inputs.
 
-        def made() -> Runner:
+        With it come the numbers of what it takes, among the inputs, outputs, saved values and
+        seeds; and the numbers of the inputs whose cotangents it gives.
+        """
+
+        def made() -> Backward:
             nodes = [g for g, w in zip(self.gradients, wanted, strict=True) if w and g]
             given = [*self.inputs, *self.outputs, *self.saved, *self.seeds]
-            inputs = list(dict.fromkeys(given))
-            return self._runner(self._make(self._program, inputs, nodes))
+            last = {node: i for i, node in enumerate(given)}
+            runner = self._runner(self._make(self._program, list(last), nodes))
+            taken = [last[node] for node in runner.executable.inputs]
+            return (
+                runner,
+                taken,
+                [
+                    i
+                    for i, g, w in zip(self.moving, self.gradients, wanted, strict=True)
+                    if w and g is not None
+                ],
+            )
 
-        return self._once(wanted, made)  # type: ignore[no-any-return]
+        return self._made.get(wanted) or self._once(wanted, made)  # type: ignore[no-any-return]
 
     # --- the op ---
 
@@ -193,22 +208,17 @@ class Differentiable:
         # If it was traced where nobody records, it saves nothing for its derivative.
         can_run = type(saved) is Saved and len(self.seeds) == len(self.smooth)
         if not can_run or any(isinstance(a, Array) for a in (*arrays, *gs)):
-            found = self._pulled_by_tensors(gs, out, arrays)
+            places, found = self.moving, self._pulled_by_tensors(gs, out, arrays)
         else:
-            values: dict[Node, Any] = dict(zip(self.inputs, arrays, strict=True))
-            values.update(zip(self.outputs, out[:-1], strict=True))
-            values.update(zip(self.saved, saved.arrays, strict=True))
-            for seed, k in zip(self.seeds, self.smooth, strict=True):
-                values[seed] = np.zeros(seed.shape, seed.dtype) if gs[k] is None else gs[k]
-            program = self.backward(wanted)
-            given = [values[node] for node in program.executable.inputs]
-            computed = iter(program(given))
-            found = [
-                next(computed) if w and g is not None else None
-                for g, w in zip(self.gradients, wanted, strict=True)
+            seeds = [
+                np.zeros(seed.shape, seed.dtype) if gs[k] is None else gs[k]
+                for seed, k in zip(self.seeds, self.smooth, strict=True)
             ]
+            program, taken, places = self.backward(wanted)
+            values = [*arrays, *out[:-1], *saved.arrays, *seeds]
+            found = program([values[i] for i in taken])
         parts: list[Any] = [None] * len(arrays)
-        for i, part in zip(self.moving, found, strict=True):
+        for i, part in zip(places, found, strict=True):
             parts[i] = part
         return parts
 
