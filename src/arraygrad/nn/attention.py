@@ -9,14 +9,18 @@ from typing import Any
 import numpy as np
 
 from .. import ops, special
+from ..core.kinds import Contracts
 from ..func import checkpoint
+from ..ops.define.library import declare
 from ..ops.define.signatures import three_arrays, two_arrays
 from .common import check_arrays, check_same_dtype, check_share, constant, kind, shape_of
 from .draws import is_generator, part_of
 from .dropping import dropout
-from .one_pass import one_program
+from .one_pass import is_eager, one_program
 
 __all__ = ["bilinear", "linear", "scaled_dot_product_attention"]
+
+_AXES = "abcdefghijklmnopqrstuvwxy"
 
 
 @two_arrays
@@ -35,8 +39,28 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
             f"weight {shape_of(weight)} does not fit input {shape_of(input)}: their last axes must "
             "have the same length"
         )
-    product = ops.matmul(input, ops.matrix_transpose(weight) if weight.ndim > 1 else weight)
+    if weight.ndim > 1 and input.ndim > 1 and is_eager(input, weight):
+        product = _products(input, weight)
+    else:
+        product = ops.matmul(input, ops.matrix_transpose(weight) if weight.ndim > 1 else weight)
     return product if bias is None else product + bias
+
+
+def _by_weight(g: Any, x: Any) -> Any:
+    rows = (ops.reshape(a, (-1, a.shape[-1])) for a in (g, x))
+    return ops.matmul(ops.matrix_transpose(next(rows)), next(rows))
+
+
+# The gradient of the weight has the weight's order in memory, which an optimiser needs.
+_products = declare(
+    "linear",
+    "x",
+    "weight",
+    kind=Contracts(labels=lambda n, _: (_AXES[:n], "z" + _AXES[n - 1], _AXES[: n - 1] + "z")),
+    compute=lambda xp, x, weight: xp.matmul(x, weight.T),
+    vjp_x=lambda g, weight: ops.matmul(g, weight),
+    vjp_weight=_by_weight,
+)
 
 
 @three_arrays

@@ -123,6 +123,12 @@ def is_in_program(x: Any) -> bool:
     return isinstance(plain(x), Array)
 
 
+def is_eager(*arrays: Any) -> bool:
+    """Whether arrays are NumPy's, or tensors over them, and no function is traced."""
+    inner = [a._array if isinstance(a, Tensor) else a for a in arrays]
+    return all(type(a) is np.ndarray for a in inner) and current_modes().closing is None
+
+
 def _kinds_of(arrays: tuple[Any, ...]) -> Any:
     """What the programs for different arrays differ by; None if there is none for these arrays."""
     found: list[Any] = [recorder() is None]
