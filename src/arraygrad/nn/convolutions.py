@@ -121,7 +121,7 @@ def _convolved(
     samples, filters = x.shape[0], weight.shape[0]
     if is_in_program(x) and groups == filters == x.shape[1]:  # one pass, and no matrices
         factors = ops.reshape(weight, (filters, -1, *(1,) * len(size)))
-        parts = [x[(Ellipsis, *cut)] * factors[:, i] for i, cut in enumerate(slide.cuts())]
+        parts = [part * factors[:, i] for i, part in enumerate(slide.parts(x))]
         return _with_bias(functools.reduce(ops.add, parts), bias)
     depth = weight.shape[1] * math.prod(size)
     rows = ops.reshape(weight, (groups, filters // groups, depth))
