@@ -22,7 +22,7 @@ import numpy as np
 from ...core.cpython import PORTABLE
 
 SMALL = 1024  # elements from which on native code computes
-FEW = 256  # elements from which on a program computes in the place of several ops
+FEW = 128  # elements from which on a program computes in the place of several ops
 # Arrays with at least this many elements are large: blocks save more time than their calls cost.
 LARGE = 3 << 18
 # Ops that are computed in different ways for different numbers, by their names.
