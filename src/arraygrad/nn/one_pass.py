@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .. import ops
 from ..arrays.tensor import Tensor
 from ..backends.numpy import native
 from ..core.array import Array, plain
@@ -27,7 +26,6 @@ from ..func.reverse import vjp
 from ..ops.define.library import declare
 from ..ops.define.rules import Rule
 from ..ops.shape import broadcast_to
-from .common import fixed
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -85,34 +83,34 @@ def one_program(function: F) -> F:
     """
     name = function.__name__.strip("_")
 
+    def make(arrays: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+        from ..compiler.call.compiled import compile
+        from ..compiler.call.derivative import Differentiable
+        from ..compiler.run.open_kernel import NotOpen
+
+        def flat(leaves: list[Any]) -> Any:
+            try:
+                return function(*leaves, **settings)
+            except ValueError as error:  # of arguments, which the function says to the user
+                raise NotOpen from error
+
+        places = [i for i, a in enumerate(arrays) if a is not None]
+        return Differentiable(flat, list(arrays), places, compile, name=name, reports=True)
+
     @functools.wraps(function)
     def run(*arrays: Any, **settings: Any) -> Any:
         kinds = _kinds_of(arrays)
         made = None if kinds is None else native.compiler()
         if made is None:
             return function(*arrays, **settings)
+        from ..compiler.call.derivative import NotFinite
+
         chosen = tuple([(key, type(value), value) for key, value in settings.items()])
-
-        def make() -> Any:
-            from ..compiler.call.compiled import compile
-            from ..compiler.call.derivative import Differentiable
-
-            places = [i for i, a in enumerate(arrays) if a is not None]
-
-            def flat(leaves: list[Any]) -> Any:
-                try:
-                    return _with_check(function(*leaves, **settings))
-                except ValueError as error:  # of arguments, which the function says to the user
-                    raise made.NotOpen from error
-
-            return Differentiable(flat, list(arrays), places, compile, name=name)
-
-        program = made.kept((function, kinds, chosen), make)
+        program = made.kept((function, kinds, chosen), functools.partial(make, arrays, settings))
         if program:
-            with contextlib.suppress(IndexError):  # the function says which index it is
-                out, check = program([a for a in arrays if a is not None])
-                if plain(check) == 0:  # else NumPy may warn or raise
-                    return out
+            # The function itself says which index is wrong; NumPy may warn or raise.
+            with contextlib.suppress(IndexError, NotFinite):
+                return program([a for a in arrays if a is not None])
         return function(*arrays, **settings)
 
     return run  # type: ignore[return-value]
@@ -150,15 +148,11 @@ def _kinds_of(arrays: tuple[Any, ...]) -> Any:
         size = max(size, inner.size)
         requires = None if inner is a else a._node is not None
         found.append((inner.shape, inner.dtype, requires))
-    if size < native.FEW or current_modes().closing is not None or not native.can_compute():
+    modes = current_modes()
+    # Hooks are for the arrays that ops save, and anomaly detection is for the op that made a NaN.
+    is_watched = modes.closing or modes.saved_hooks is not None or modes.anomaly
+    if size < native.FEW or is_watched or not native.can_compute():
         return None
     if not all(k is None or native.is_common(k[0]) for k in found[1:]):
         return None
     return tuple(found)
-
-
-def _with_check(out: Any) -> tuple[Any, Any]:
-    """Results, and a number that is zero if all of them are finite; NaN otherwise."""
-    parts = out if isinstance(out, tuple) else (out,)
-    sums = [ops.sum(fixed(part) * 0) for part in parts if part.dtype.kind == "f"]
-    return out, functools.reduce(ops.add, sums)

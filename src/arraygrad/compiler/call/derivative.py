@@ -27,16 +27,22 @@ from ...func import jvp, vmap
 from ...ops import zeros_like
 from ...ops.define.op import Own, declare
 from ...ops.define.rules import Rule
+from ...ops.reductions import _sum
 from ..lower.worth import worth_saving
 from ..run.entry import Runner
 from ..run.executable import Executable
 from ..trace.bodies import is_recorded
 from ..trace.program import Node
+from ..trace.traced import Traced
 from .decisions import Decisions
 from .tracing import Outcome, has_values, run_traced, values_like
 
 Backward = tuple[Runner, list[int], list[int]]
 Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class NotFinite(Exception):
+    """There is an infinity or NaN in a result."""
 
 
 class Saved:
@@ -45,6 +51,7 @@ class Saved:
     It is its own tangent, and has no elements.
     """
 
+    is_private = True  # the hooks of a user do not get it
     shape = (0,)
     ndim = 1
     dtype = np.dtype(np.float64)
@@ -72,6 +79,8 @@ class Differentiable:
         Whether the function may decide by the values of the arguments.
     name : str
         The name of the op.
+    reports : bool
+        Whether to raise `NotFinite` if there is an infinity or NaN in a result.
     """
 
     def __init__(
@@ -83,8 +92,10 @@ class Differentiable:
         make: Callable[..., Executable] = Executable,
         specialize: bool = False,
         name: str = "compiled",
+        reports: bool = False,
     ) -> None:
         self._function, self._positions, self._name = function, positions, name
+        self._reports = reports
         self._fixed = [None if i in positions else leaf for i, leaf in enumerate(leaves)]
         self._compiled, self._make = compiled, make
         self._made: dict[Any, Any] = {}  # the compiled transforms
@@ -127,7 +138,12 @@ class Differentiable:
             self.gradients = [None if g is None else outcome.trace.node(g.array) for g in found]
         self.saved = worth_saving(self.outputs, self.seeds, self.gradients)
         self._program = program
-        self.forward = self._runner(self._make(program, self.inputs, self.outputs, self.saved))
+        more = list(self.saved)
+        if self._reports:
+            floats = [x for x in self.outputs if x.dtype.kind == "f"]
+            zeros = [_sum(Traced(x, outcome.trace) * 0, axis=None, keepdims=False) for x in floats]
+            more.append(outcome.trace.node(sum(zeros[1:], zeros[0])))
+        self.forward = self._runner(self._make(program, self.inputs, self.outputs, more))
 
     def _runner(self, executable: Executable) -> Runner:
         return Runner(executable, is_checked=type(executable) is not Executable)
@@ -199,6 +215,10 @@ class Differentiable:
 
     def _compute(self, arrays: Sequence[Any]) -> Any:
         out = self.forward([np.asarray(a) for a in arrays])
+        if self._reports:
+            *out, zero = out
+            if zero != 0:
+                raise NotFinite
         count = len(self.outputs)
         return (*out[:count], Saved(out[count:]))
 
