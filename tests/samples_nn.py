@@ -20,7 +20,7 @@ BY_TORCH: dict[str, Callable[..., Any]] = {}
 _TORCH_NAMES = {"axis": "dim", "keepdims": "keepdim"}
 
 
-def nn(
+def layer(
     name: str,
     inputs: Callable[[Draw], Any],
     *args: Any,
@@ -75,23 +75,23 @@ for _name in (
     "celu elu gelu hardsigmoid hardswish leaky_relu logsigmoid mish relu selu sigmoid silu "
     "softplus softsign tanh tanhshrink"
 ).split():
-    nn(_name, _three)
-nn("relu6", lambda d: d.any(3, 4) * 5)
-nn("hardtanh", lambda d: d.any(3, 4) * 1.1, -0.9, 1.2)
-nn("threshold", _three, 0.1, 7.0)
-nn("celu", _three, 0.7)
-nn("gelu", _three, approximate="tanh")
-nn("softplus", _three, beta=3.0, threshold=0.5)
-nn("softshrink", _three, 0.2)
-nn("hardshrink", _three, 0.25)
-nn("prelu", _any((3, 4, 2), (4,)), label="one a channel")
-nn("prelu", _any((3, 4), (1,)))
-nn("rrelu", _three)
-nn("softmax", _any((2, 3)), axis=1)
-nn("softmin", _any((2, 3)), axis=0)
-nn("log_softmax", _any((2, 3)), axis=-1)
-nn("glu", _any((3, 4)), axis=1)
-nn(
+    layer(_name, _three)
+layer("relu6", lambda d: d.any(3, 4) * 5)
+layer("hardtanh", lambda d: d.any(3, 4) * 1.1, -0.9, 1.2)
+layer("threshold", _three, 0.1, 7.0)
+layer("celu", _three, 0.7)
+layer("gelu", _three, approximate="tanh")
+layer("softplus", _three, beta=3.0, threshold=0.5)
+layer("softshrink", _three, 0.2)
+layer("hardshrink", _three, 0.25)
+layer("prelu", _any((3, 4, 2), (4,)), label="one a channel")
+layer("prelu", _any((3, 4), (1,)))
+layer("rrelu", _three)
+layer("softmax", _any((2, 3)), axis=1)
+layer("softmin", _any((2, 3)), axis=0)
+layer("log_softmax", _any((2, 3)), axis=-1)
+layer("glu", _any((3, 4)), axis=1)
+layer(
     "gumbel_softmax",
     _any((3, 4)),
     tau=0.7,
@@ -107,65 +107,67 @@ def _gumbel(functional: Any, x: Any) -> Any:
 
 # --- filters and windows -------------------------------------------------------------------------
 
-nn("conv1d", _any((2, 4, 7), (6, 2, 3), (6,)), stride=2, padding=1, groups=2)
-nn("conv2d", _any((3, 4, 5), (2, 3, 3, 3)), padding="same", dilation=(1, 2))
-nn("conv2d", _any((2, 2, 5, 5), (3, 2, 2, 3), (3,)), (2, 1), (1, 0), 2)
-nn("conv3d", _any((1, 2, 3, 3, 2), (2, 1, 2, 2, 2)), padding="valid", groups=2)
-nn("conv_transpose1d", _any((2, 4, 3), (4, 2, 3), (4,)), 3, 1, 2, groups=2, dilation=2)
-nn(
+layer("conv1d", _any((2, 4, 7), (6, 2, 3), (6,)), stride=2, padding=1, groups=2)
+layer("conv2d", _any((3, 4, 5), (2, 3, 3, 3)), padding="same", dilation=(1, 2))
+layer("conv2d", _any((2, 2, 5, 5), (3, 2, 2, 3), (3,)), (2, 1), (1, 0), 2)
+layer("conv3d", _any((1, 2, 3, 3, 2), (2, 1, 2, 2, 2)), padding="valid", groups=2)
+layer("conv_transpose1d", _any((2, 4, 3), (4, 2, 3), (4,)), 3, 1, 2, groups=2, dilation=2)
+layer(
     "conv_transpose2d",
     _any((1, 2, 3, 2), (2, 2, 3, 2), (2,)),
     stride=(2, 3),
     padding=(1, 0),
     output_padding=(1, 2),
 )
-nn("conv_transpose3d", _any((2, 2, 2, 2), (2, 1, 2, 2, 2)), padding=1)
-nn("max_pool1d", _distinct(2, 3, 8), 3, 2, 1, 2, True)
-nn("max_pool2d", _distinct(2, 5, 7), (3, 2), ceil_mode=True, padding=1)
-nn("max_pool2d", _distinct(1, 2, 4, 4), 2, return_indices=True)
-nn("max_pool3d", _distinct(1, 2, 3, 4, 3), 2, stride=1, dilation=(1, 2, 1))
-nn("avg_pool1d", _any((2, 3, 8)), 4, 3, 2, ceil_mode=True)
-nn("avg_pool2d", _any((1, 2, 6, 5)), 3, 2, 1, True, False)
-nn("avg_pool2d", _any((2, 6, 5)), (2, 3), divisor_override=5)
-nn("avg_pool3d", _any((1, 2, 3, 2, 3)), 2, 1, 1)
-nn("lp_pool1d", lambda d: d.positive(2, 3, 8), 3, 3, 2)
-nn("lp_pool2d", lambda d: d.positive(1, 2, 5, 7), 2, (2, 3), ceil_mode=True)
-nn("lp_pool3d", lambda d: d.positive(1, 2, 3, 2, 3), 2, 2)
-nn("adaptive_avg_pool1d", _any((2, 3, 7)), 3)
-nn("adaptive_avg_pool2d", _any((1, 2, 7, 4)), (3, None))
-nn("adaptive_avg_pool3d", _any((2, 3, 3, 4)), (1, 2, 3))
-nn("adaptive_max_pool1d", _distinct(2, 3, 7), 4)
-nn("adaptive_max_pool2d", _distinct(1, 2, 5, 4), (2, 5), return_indices=True)
-nn("adaptive_max_pool3d", _distinct(1, 2, 3, 4, 5), 2)
-nn("max_unpool1d", lambda d: (d.any(2, 3), np.array([[0, 3, 5], [1, 2, 4]])), 2, output_size=(7,))
-nn("max_unpool2d", lambda d: (d.any(1, 2, 2), np.array([[[0, 3], [9, 10]]])), 2)
-nn("max_unpool3d", lambda d: (d.any(1, 1, 1, 2), np.array([[[[0, 9]]]])), 2)
-nn("unfold", _any((2, 2, 5, 6)), (2, 3), dilation=2, padding=1, stride=(1, 2))
-nn("fold", _any((2, 12, 9)), (4, 5), (2, 3), padding=1, stride=2)
-nn("pixel_shuffle", _any((2, 8, 2, 3)), 2)
-nn("pixel_unshuffle", _any((2, 3, 4, 6)), 2)
-nn("channel_shuffle", _any((2, 6, 2)), 3)
-nn("pad", _any((2, 3, 4, 5)), (2, -1, -1, 2), "reflect")
-nn("pad", _any((2, 3, 4)), (-3, 2), "replicate")
-nn("pad", _any((3, 4, 4)), (-1, 2, 2, 3), "circular")
-nn("pad", _any((3, 4)), (1, -2, -1, 1), value=2.0)
-nn("interpolate", _any((2, 3, 7)), 5)
-nn("interpolate", _any((2, 3, 7)), scale_factor=1.7, mode="nearest-exact")
-nn("interpolate", _any((2, 3, 7)), 9, mode="linear")
-nn("interpolate", _any((2, 3, 7)), 3, mode="area")
-nn("interpolate", _any((1, 2, 5, 7)), scale_factor=(1.7, 0.6), mode="bilinear")
-nn(
+layer("conv_transpose3d", _any((2, 2, 2, 2), (2, 1, 2, 2, 2)), padding=1)
+layer("max_pool1d", _distinct(2, 3, 8), 3, 2, 1, 2, True)
+layer("max_pool2d", _distinct(2, 5, 7), (3, 2), ceil_mode=True, padding=1)
+layer("max_pool2d", _distinct(1, 2, 4, 4), 2, return_indices=True)
+layer("max_pool3d", _distinct(1, 2, 3, 4, 3), 2, stride=1, dilation=(1, 2, 1))
+layer("avg_pool1d", _any((2, 3, 8)), 4, 3, 2, ceil_mode=True)
+layer("avg_pool2d", _any((1, 2, 6, 5)), 3, 2, 1, True, False)
+layer("avg_pool2d", _any((2, 6, 5)), (2, 3), divisor_override=5)
+layer("avg_pool3d", _any((1, 2, 3, 2, 3)), 2, 1, 1)
+layer("lp_pool1d", lambda d: d.positive(2, 3, 8), 3, 3, 2)
+layer("lp_pool2d", lambda d: d.positive(1, 2, 5, 7), 2, (2, 3), ceil_mode=True)
+layer("lp_pool3d", lambda d: d.positive(1, 2, 3, 2, 3), 2, 2)
+layer("adaptive_avg_pool1d", _any((2, 3, 7)), 3)
+layer("adaptive_avg_pool2d", _any((1, 2, 7, 4)), (3, None))
+layer("adaptive_avg_pool3d", _any((2, 3, 3, 4)), (1, 2, 3))
+layer("adaptive_max_pool1d", _distinct(2, 3, 7), 4)
+layer("adaptive_max_pool2d", _distinct(1, 2, 5, 4), (2, 5), return_indices=True)
+layer("adaptive_max_pool3d", _distinct(1, 2, 3, 4, 5), 2)
+layer(
+    "max_unpool1d", lambda d: (d.any(2, 3), np.array([[0, 3, 5], [1, 2, 4]])), 2, output_size=(7,)
+)
+layer("max_unpool2d", lambda d: (d.any(1, 2, 2), np.array([[[0, 3], [9, 10]]])), 2)
+layer("max_unpool3d", lambda d: (d.any(1, 1, 1, 2), np.array([[[[0, 9]]]])), 2)
+layer("unfold", _any((2, 2, 5, 6)), (2, 3), dilation=2, padding=1, stride=(1, 2))
+layer("fold", _any((2, 12, 9)), (4, 5), (2, 3), padding=1, stride=2)
+layer("pixel_shuffle", _any((2, 8, 2, 3)), 2)
+layer("pixel_unshuffle", _any((2, 3, 4, 6)), 2)
+layer("channel_shuffle", _any((2, 6, 2)), 3)
+layer("pad", _any((2, 3, 4, 5)), (2, -1, -1, 2), "reflect")
+layer("pad", _any((2, 3, 4)), (-3, 2), "replicate")
+layer("pad", _any((3, 4, 4)), (-1, 2, 2, 3), "circular")
+layer("pad", _any((3, 4)), (1, -2, -1, 1), value=2.0)
+layer("interpolate", _any((2, 3, 7)), 5)
+layer("interpolate", _any((2, 3, 7)), scale_factor=1.7, mode="nearest-exact")
+layer("interpolate", _any((2, 3, 7)), 9, mode="linear")
+layer("interpolate", _any((2, 3, 7)), 3, mode="area")
+layer("interpolate", _any((1, 2, 5, 7)), scale_factor=(1.7, 0.6), mode="bilinear")
+layer(
     "interpolate",
     _any((1, 2, 5, 4)),
     scale_factor=1.7,
     mode="bilinear",
     recompute_scale_factor=True,
 )
-nn("interpolate", _any((1, 2, 5, 4)), (7, 1), mode="bicubic", align_corners=True)
-nn("interpolate", _any((1, 2, 2, 3, 4)), (3, 2, 5), mode="trilinear", align_corners=True)
-nn("interpolate", _any((1, 2, 7, 9)), (3, 11), mode="bilinear", antialias=True)
-nn("interpolate", _any((1, 2, 7, 9)), (3, 4), mode="bicubic", antialias=True)
-nn(
+layer("interpolate", _any((1, 2, 5, 4)), (7, 1), mode="bicubic", align_corners=True)
+layer("interpolate", _any((1, 2, 2, 3, 4)), (3, 2, 5), mode="trilinear", align_corners=True)
+layer("interpolate", _any((1, 2, 7, 9)), (3, 11), mode="bilinear", antialias=True)
+layer("interpolate", _any((1, 2, 7, 9)), (3, 4), mode="bicubic", antialias=True)
+layer(
     "interpolate",
     _any((1, 1, 6, 5)),
     scale_factor=0.4,
@@ -173,30 +175,30 @@ nn(
     antialias=True,
     align_corners=True,
 )
-nn("affine_grid", _any((2, 2, 3)), (2, 3, 4, 5), align_corners=False)
-nn("affine_grid", _any((2, 3, 4)), (2, 3, 2, 2, 3), align_corners=True)
+layer("affine_grid", _any((2, 2, 3)), (2, 3, 4, 5), align_corners=False)
+layer("affine_grid", _any((2, 3, 4)), (2, 3, 2, 2, 3), align_corners=True)
 
 
 def _image_and_grid(image: tuple[int, ...], grid: tuple[int, ...], factor: float) -> Any:
     return lambda d: (d.any(*image), d.rng.uniform(-factor, factor, grid))
 
 
-nn("grid_sample", _image_and_grid((2, 3, 4, 5), (2, 2, 3, 2), 1.2), align_corners=False)
-nn(
+layer("grid_sample", _image_and_grid((2, 3, 4, 5), (2, 2, 3, 2), 1.2), align_corners=False)
+layer(
     "grid_sample",
     _image_and_grid((1, 2, 4, 5), (1, 2, 3, 2), 2.0),
     "bicubic",
     "reflection",
     False,
 )
-nn(
+layer(
     "grid_sample",
     _image_and_grid((1, 2, 3, 4, 2), (1, 2, 1, 3, 3), 2.0),
     "bilinear",
     "border",
     True,
 )
-nn(
+layer(
     "grid_sample",
     _image_and_grid((1, 2, 4, 5), (1, 2, 3, 2), 2.0),
     "nearest",
@@ -207,17 +209,17 @@ nn(
 # --- normalisation -------------------------------------------------------------------------------
 
 
-nn(
+layer(
     "layer_norm",
     _any((3, 4, 5), (4, 5), (4, 5)),
     how=lambda f, x, w, b: f.layer_norm(x, (4, 5), w, b),
 )
-nn("rms_norm", _any((3, 4, 5), (4, 5)), how=lambda f, x, w: f.rms_norm(x, (4, 5), w))
-nn("rms_norm", _any((3, 4)), (4,), eps=0.1)
-nn("group_norm", _any((3, 4, 5), (4,), (4,)), how=lambda f, x, w, b: f.group_norm(x, 2, w, b))
-nn("local_response_norm", _any((2, 5, 3)), 3, 0.5)
-nn("normalize", _any((3, 4)), 3.0, axis=(0, 1))
-nn("normalize", _any((3, 4)))
+layer("rms_norm", _any((3, 4, 5), (4, 5)), how=lambda f, x, w: f.rms_norm(x, (4, 5), w))
+layer("rms_norm", _any((3, 4)), (4,), eps=0.1)
+layer("group_norm", _any((3, 4, 5), (4,), (4,)), how=lambda f, x, w, b: f.group_norm(x, 2, w, b))
+layer("local_response_norm", _any((2, 5, 3)), 3, 0.5)
+layer("normalize", _any((3, 4)), 3.0, axis=(0, 1))
+layer("normalize", _any((3, 4)))
 
 
 def _statistics(*shape: int) -> Callable[[Draw], Any]:
@@ -227,7 +229,7 @@ def _statistics(*shape: int) -> Callable[[Draw], Any]:
 # The new running statistics, which are constants, are in tests/nn/test_normalizing.py.
 for _name, _flag in (("batch_norm", "training"), ("instance_norm", "use_input_stats")):
     for _on in (True, False):
-        nn(
+        layer(
             _name,
             _statistics(3, 4, 5),
             label=f"{_flag}={_on}",
@@ -241,11 +243,11 @@ for _name, _flag in (("batch_norm", "training"), ("instance_norm", "use_input_st
 
 # --- linear maps, attention, tables --------------------------------------------------------------
 
-nn("linear", _any((2, 3, 4), (5, 4), (5,)))
-nn("bilinear", _any((2, 3, 4), (2, 3, 5), (6, 4, 5), (6,)))
-nn("scaled_dot_product_attention", _any((2, 4, 3), (2, 5, 3), (2, 5, 2)), is_causal=True)
-nn("scaled_dot_product_attention", _any((4, 3), (5, 3), (5, 2), (4, 5)), scale=0.7)
-nn(
+layer("linear", _any((2, 3, 4), (5, 4), (5,)))
+layer("bilinear", _any((2, 3, 4), (2, 3, 5), (6, 4, 5), (6,)))
+layer("scaled_dot_product_attention", _any((2, 4, 3), (2, 5, 3), (2, 5, 2)), is_causal=True)
+layer("scaled_dot_product_attention", _any((4, 3), (5, 3), (5, 2), (4, 5)), scale=0.7)
+layer(
     "scaled_dot_product_attention",
     lambda d: (
         d.any(2, 4, 3),
@@ -255,7 +257,7 @@ nn(
     ),
     label="mask of booleans",
 )
-nn(
+layer(
     "scaled_dot_product_attention",
     _any((1, 4, 2, 3), (1, 2, 5, 3), (1, 2, 5, 2)),
     enable_gqa=True,
@@ -267,27 +269,29 @@ def _index_and(*shapes: tuple[int, ...]) -> Callable[[Draw], Any]:
     return lambda d: (_INDEX, *(d.any(*shape) for shape in shapes))
 
 
-nn("embedding", _index_and((5, 3)))
-nn("embedding_bag", _index_and((5, 3)), mode="sum")
-nn("embedding_bag", _index_and((5, 3)), mode="max")
-nn(
+layer("embedding", _index_and((5, 3)))
+layer("embedding_bag", _index_and((5, 3)), mode="sum")
+layer("embedding_bag", _index_and((5, 3)), mode="max")
+layer(
     "embedding_bag",
     _index_and((5, 3), (2, 4)),
     label="weights",
     how=lambda f, i, w, p: f.embedding_bag(i, w, mode="sum", per_sample_weights=p),
 )
-nn(
+layer(
     "embedding_bag",
     lambda d: (_INDEX.reshape(-1), d.any(5, 3)),
     label="offsets",
     how=lambda f, i, w: f.embedding_bag(i, w, np.array([0, 3, 3])),
     by_torch=lambda f, i, w: f.embedding_bag(i, w, i.new_tensor([0, 3, 3])),
 )
-nn("one_hot", lambda d: _INDEX, 6, flags={"differentiable": False})
-nn("dropout", _any((3, 4)), 0.5, False)
+layer("one_hot", lambda d: _INDEX, 6, flags={"differentiable": False})
+layer("dropout", _any((3, 4)), 0.5, False)
 for _name in ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout"):
-    nn(_name, _any((3, 4, 2)), 0.4, True, key=1, by_torch=lambda f, x, n=_name: _dropped(f, x, n))
-nn(
+    layer(
+        _name, _any((3, 4, 2)), 0.4, True, key=1, by_torch=lambda f, x, n=_name: _dropped(f, x, n)
+    )
+layer(
     "feature_alpha_dropout",
     _any((3, 4, 2)),
     0.4,
@@ -351,14 +355,14 @@ def _whole(name: str, bidirectional: bool) -> Callable[..., Any]:
 
 for _name, _gates, _ways, _depth in (("rnn", 1, 2, 1), ("gru", 3, 1, 2), ("lstm", 4, 1, 1)):
     _shapes = [(2, 1, 2), (_ways * _depth, 1, 2), *_layers(_gates, 2, 2, _ways, _depth)]
-    nn(
+    layer(
         _name,
         lambda d, shapes=_shapes: tuple(d.unit(*shape) for shape in shapes),
         label=f"{_ways} ways, {_depth} layers",
         how=_whole(_name, _ways == 2),
         by_torch=_by_module(_name, _ways == 2, _depth),
     )
-    nn(
+    layer(
         f"{_name}_cell",
         lambda d, g=_gates: tuple(
             d.unit(*shape) for shape in [(2, 3), (2, 2), *_layers(g, 3, 2, 1, 1)]
@@ -394,9 +398,9 @@ def _sharing(d: Draw) -> Any:
     return d.any(3, 4), shares / shares.sum(axis=1, keepdims=True), d.positive(4)
 
 
-nn("cross_entropy", _sharing, label="shares", label_smoothing=0.2)
+layer("cross_entropy", _sharing, label="shares", label_smoothing=0.2)
 for _given in ({"label_smoothing": 0.2}, {"reduction": "sum"}):
-    nn(
+    layer(
         "cross_entropy",
         lambda d: (d.any(3, 4), _TARGET, d.positive(4)),
         ignore_index=1,
@@ -405,41 +409,41 @@ for _given in ({"label_smoothing": 0.2}, {"reduction": "sum"}):
             x, t, w.detach(), ignore_index=1, **given
         ),
     )
-nn("cross_entropy", _and(_INDEX, (2, 5, 4)), label_smoothing=0.1, reduction="none")
-nn("nll_loss", _and(np.array(3), (4,)), label="one sample")
-nn("nll_loss", _and(_TARGET, (3, 4)), reduction="sum")
-nn(
+layer("cross_entropy", _and(_INDEX, (2, 5, 4)), label_smoothing=0.1, reduction="none")
+layer("nll_loss", _and(np.array(3), (4,)), label="one sample")
+layer("nll_loss", _and(_TARGET, (3, 4)), reduction="sum")
+layer(
     "multi_margin_loss",
     lambda d: (d.distinct(3, 4) * 0.3, _TARGET),
     2,
     0.7,
 )
-nn(
+layer(
     "multilabel_margin_loss",
     lambda d: (d.distinct(2, 4) * 0.3, np.array([[3, 0, -1, 1], [-1, 0, 1, 2]])),
 )
-nn("multilabel_soft_margin_loss", _and(_BINARY, (3, 4)))
-nn("soft_margin_loss", _and(_SIGNS, (3, 4)))
-nn("hinge_embedding_loss", _and(_SIGNS, (3, 4)), 0.1)
-nn(
+layer("multilabel_soft_margin_loss", _and(_BINARY, (3, 4)))
+layer("soft_margin_loss", _and(_SIGNS, (3, 4)))
+layer("hinge_embedding_loss", _and(_SIGNS, (3, 4)), 0.1)
+layer(
     "margin_ranking_loss",
     lambda d: (d.any(3, 4), 2.5 + d.any(3, 4), _SIGNS),
     0.3,
     reduction="sum",
 )
-nn(
+layer(
     "cosine_embedding_loss",
     lambda d: (d.positive(3, 4), d.positive(3, 4), np.array([1, -1, 1])),
     0.1,
 )
-nn(
+layer(
     "triplet_margin_loss",
     lambda d: tuple(d.distinct(3, 4) + k for k in range(3)),
     2.0,
     3,
     swap=True,
 )
-nn(
+layer(
     "triplet_margin_with_distance_loss",
     _any((3, 4), (3, 4), (3, 4)),
     label="cosine",
@@ -447,33 +451,33 @@ nn(
         a, p, n, distance_function=f.cosine_similarity, margin=3.0
     ),
 )
-nn("gaussian_nll_loss", lambda d: (d.any(3, 4), d.any(3, 4), d.positive(3)), full=True)
-nn("gaussian_nll_loss", _any((3, 4), (3, 4)), 0.3)
-nn("poisson_nll_loss", _and(3 * _BINARY, (3, 4)), full=True)
-nn("poisson_nll_loss", lambda d: (d.positive(3, 4), d.any(3, 4)), log_input=False)
-nn("mse_loss", _any((3, 4), (3, 4)))
-nn(
+layer("gaussian_nll_loss", lambda d: (d.any(3, 4), d.any(3, 4), d.positive(3)), full=True)
+layer("gaussian_nll_loss", _any((3, 4), (3, 4)), 0.3)
+layer("poisson_nll_loss", _and(3 * _BINARY, (3, 4)), full=True)
+layer("poisson_nll_loss", lambda d: (d.positive(3, 4), d.any(3, 4)), log_input=False)
+layer("mse_loss", _any((3, 4), (3, 4)))
+layer(
     "mse_loss",
     lambda d: (d.any(3, 4), d.any(3, 4), d.positive(3, 4)),
     label="weight",
     how=lambda f, x, y, w: f.mse_loss(x, y, weight=w),
 )
-nn("l1_loss", lambda d: (d.any(3, 4), 4 * d.any(3, 4)), reduction="sum")
-nn("huber_loss", lambda d: (d.any(3, 4), 4 * d.any(3, 4)), delta=0.3)
-nn("smooth_l1_loss", lambda d: (d.any(3, 4), 4 * d.any(3, 4)), beta=0.2)
-nn("kl_div", lambda d: (d.any(3, 4), d.positive(3, 4)), reduction="batchmean")
-nn("kl_div", _any((3, 4), (3, 4)), reduction="sum", log_target=True)
-nn("binary_cross_entropy", lambda d: (d.rng.uniform(0.1, 0.9, (3, 4)), _BINARY * 1.0))
-nn(
+layer("l1_loss", lambda d: (d.any(3, 4), 4 * d.any(3, 4)), reduction="sum")
+layer("huber_loss", lambda d: (d.any(3, 4), 4 * d.any(3, 4)), delta=0.3)
+layer("smooth_l1_loss", lambda d: (d.any(3, 4), 4 * d.any(3, 4)), beta=0.2)
+layer("kl_div", lambda d: (d.any(3, 4), d.positive(3, 4)), reduction="batchmean")
+layer("kl_div", _any((3, 4), (3, 4)), reduction="sum", log_target=True)
+layer("binary_cross_entropy", lambda d: (d.rng.uniform(0.1, 0.9, (3, 4)), _BINARY * 1.0))
+layer(
     "binary_cross_entropy_with_logits",
     lambda d: (d.any(3, 4), _BINARY * 1.0, d.positive(4)),
     label="weight",
     by_torch=lambda f, x, t, w: f.binary_cross_entropy_with_logits(x, t, w.detach()),
 )
-nn("cosine_similarity", _any((1, 2, 3), (2, 1, 3)), axis=-2)
-nn("pairwise_distance", _any((3, 4), (3, 4)), 3, keepdims=True)
+layer("cosine_similarity", _any((1, 2, 3), (2, 1, 3)), axis=-2)
+layer("pairwise_distance", _any((3, 4), (3, 4)), 3, keepdims=True)
 _LABELS = np.array([[1, 2], [3, 3]])
-nn(
+layer(
     "ctc_loss",
     lambda d: d.any(4, 2, 4),
     how=lambda f, x: f.ctc_loss(f.log_softmax(x, 2), _LABELS, (3, 4), (2, 2)),
@@ -481,7 +485,7 @@ nn(
         f.log_softmax(x, 2), x.new_tensor(_LABELS).long(), (3, 4), (2, 2)
     ),
 )
-nn(
+layer(
     "ctc_loss",
     lambda d: d.any(3, 3),
     label="one sample",

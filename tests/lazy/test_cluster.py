@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import Row, over
 
 import arraygrad as ag
 
@@ -115,7 +116,7 @@ def test_ops_are_found_on_workers(client: Any) -> None:
         np.testing.assert_allclose(np.asarray(result), np.asarray(expected.detach()), rtol=1e-10)
 
 
-@pytest.mark.parametrize("make", PROBLEMS, ids=lambda make: make.__name__)
+@over("make", [Row("problems", make.__name__, make) for make in PROBLEMS])
 def test_data_larger_than_the_workers(client: Any, make: Any) -> None:
     before = processes(client)
     problem = make(blocks())
@@ -135,7 +136,7 @@ def test_a_sample_has_the_gradients_of_numpy(client: Any, make: Any) -> None:
 
 
 def test_a_worker_that_is_killed_does_no_harm(client: Any, cluster: Any) -> None:
-    problem = logistic_regression(blocks())
+    problem = logistic_regression(blocks() // 3)
     lazy = problem.gradients()
     (wanted,) = dask.compute(problem.gradients_by_hand())
     results: list[Any] = []

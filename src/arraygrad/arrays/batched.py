@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ..core.array import AnyFunction, Array
+from ..core.closing import lent
 from ..core.escaped import stamp_at, type_at_level
 from ..core.kinds import Elementwise
+from ..core.nodes import record, stage
 from ..ops.batching import batching_rule
 from ..ops.define.op import Op
 from .methods import TransformMethods
@@ -50,6 +52,8 @@ class Batched(Replaceable, TransformMethods, Array):
 
     @classmethod
     def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        if stage() is not record and (given := lent(cls.level, arrays)) is not None:
+            return op.function(*given, **params)
         batched = tuple(type(a) is cls for a in arrays)
         raw = tuple(a._array if b else a for a, b in zip(arrays, batched, strict=True))
         out = batching_rule(op)(op, raw, batched, params)
@@ -60,7 +64,7 @@ class Batched(Replaceable, TransformMethods, Array):
 
     @classmethod
     def caller(cls, op: Op, types: tuple[type, ...]) -> AnyFunction:
-        rule, table, view = batching_rule(op), op.table, op.view
+        rule, table, view, level = batching_rule(op), op.table, op.view, cls.level
         elementwise = op.is_bare and isinstance(op.kind, Elementwise) and op.own.batch is None
         if op.multiple or (view and (len(types) == 2 or op.is_bare)):
             return super().caller(op, types)
@@ -68,6 +72,8 @@ class Batched(Replaceable, TransformMethods, Array):
             in_x, in_y = flags = types[0] is cls, types[1] is cls
 
             def over_both(x: Any, y: Any) -> Any:
+                if stage() is not record and (given := lent(level, (x, y))) is not None:
+                    return op.function(*given)
                 a = x._array if in_x else x
                 b = y._array if in_y else y
                 batched = new(cls)
@@ -81,6 +87,8 @@ class Batched(Replaceable, TransformMethods, Array):
             return over_both
 
         def over_one(x: Batched, params: Any = None) -> Any:
+            if stage() is not record and (given := lent(level, (x,))) is not None:
+                return op.function(*given, **(params or {}))
             array = x._array
             batched = new(cls)
             batched._stamp = x._stamp

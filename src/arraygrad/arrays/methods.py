@@ -311,7 +311,6 @@ class ArrayMethods(NumPyMethods):
     ceil = ops.ceil
     clip = ops.clip
     conj = ops.conj
-    copy = ops.copy
     cos = ops.cos
     cosh = ops.cosh
     cumulative_prod = ops.cumulative_prod

@@ -48,6 +48,11 @@ class NumPyMethods:
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return ops.copy(self)
 
+    def copy(self, order: str = "C") -> Self:
+        """A copy, whose elements lie in C order in memory. The gradient passes through it."""
+        copied: Self = orders.copied(self, order)
+        return copied
+
     def cumsum(self, axis: int | None = None, *, dtype: Any = None) -> Self:
         """The running sum along an axis; by default, over the flattened array."""
         x = ops.ravel(self) if axis is None else self

@@ -1,4 +1,4 @@
-"""NumPy's orders of elements, "C", "F", "A" and "K", for `reshape`, `ravel` and `flatten`.
+"""NumPy's orders of elements, "C", "F", "A" and "K": `reshape`, `ravel`, `flatten` and `copy`.
 
 With "A" and "K", NumPy asks how the elements lie in memory. Where that is not known, as in a batch,
 these orders are an error; see `writes.views`.
@@ -20,12 +20,17 @@ def reshaped(x: Any, shape: Any, order: Any = "C", copy: bool | None = None) -> 
     """The elements in another shape; the order is the one they are read and written in."""
     if order == "C":  # as most often
         return ops.reshape(x, shape, copy=copy)
-    wanted = _checked(order, "CFA")
-    if wanted == "A":
-        wanted = "F" if _by_memory(x, "A") == _long(x)[::-1] != _long(x) else "C"
-    if wanted == "C":
+    if _c_or_f(x, _checked(order, "CFA")) == "C":
         return ops.reshape(x, shape, copy=copy)
     return _turned(ops.reshape(_turned(x), shape_tuple(shape)[::-1], copy=copy))
+
+
+def copied(x: Any, order: Any = "C") -> Any:
+    """A copy whose elements lie in an order."""
+    wanted, memory = _checked(order, "CFAK"), memory_of(x)
+    if wanted == "K" or (wanted == "C" and memory is not None and memory.flags.c_contiguous):
+        return ops.copy(x)
+    return reshaped(x, x.shape, wanted, copy=True)
 
 
 def ravelled(x: Any, order: Any = "C", copy: bool | None = None) -> Any:
@@ -48,6 +53,20 @@ def ravelled(x: Any, order: Any = "C", copy: bool | None = None) -> Any:
     return flat
 
 
+def as_unordered(x: Any, like: Any) -> Any:
+    """The array, laid out by columns if another one is not laid out by rows.
+
+    NumPy lays out some results as it finds an argument. Then a write through a reshape is refused.
+    """
+    memory = memory_of(like)
+    if memory is None or x.ndim < 2:
+        return x
+    steps = [abs(memory.strides[axis]) for axis in _long(memory)]
+    if steps == sorted(steps, reverse=True):
+        return x
+    return ops.copy(reshaped(x, x.shape, "F", copy=True))
+
+
 def _checked(order: Any, allowed: str) -> str:
     if order is None:
         return "C"
@@ -56,6 +75,13 @@ def _checked(order: Any, allowed: str) -> str:
     if len(order) != 1 or order.upper() not in allowed:
         raise ValueError(f"order must be one of {', '.join(map(repr, allowed))}, not {order!r}")
     return order.upper()
+
+
+def _c_or_f(x: Any, order: str) -> str:
+    """The order that "A" stands for; "C" and "F" stand for themselves."""
+    if order != "A":
+        return order
+    return "F" if _by_memory(x, "A") == _long(x)[::-1] != _long(x) else "C"
 
 
 def _turned(x: Any) -> Any:

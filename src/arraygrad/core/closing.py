@@ -1,4 +1,4 @@
-"""Closing a function: while it runs once, each tensor that it takes from outside becomes an input.
+"""Closing a function: while it runs once, each array that it takes from outside becomes an input.
 
 A closing is one of the modes (`core.modes`), so each thread and task has its own. Ops see it by the
 recorder, which they read anyway: while a closing is open, the recorder is a `Staged`. An op then
@@ -7,8 +7,16 @@ asks what takes the place of each of its operands, and starts again with these.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
+
+from .nodes import stage
+
+BODY_WRITES = (
+    "the body of a loop writes to an array from outside, which would happen only once, when the "
+    "loop is compiled: make what is written a part of the loop's state"
+)
 
 
 class Closing:
@@ -32,6 +40,7 @@ class Closing:
 
     traces = True  # whether the function becomes a program, which runs in its place
     views = True  # whether a view of a tensor from outside is one of what stands for the tensor
+    level: float = -math.inf  # arrays of transforms are asked for, too, if their levels are lower
 
     def __init__(self, stand_in: Callable[[Any], Any], around: Closing | None = None) -> None:
         self._stand_in, self._around = stand_in, around
@@ -71,9 +80,30 @@ class Staged:
         The recorder that ops would have without a closing.
     views : bool
         Whether ops that make views look for what takes the place of an operand, too.
+    level : float
+        Below this level, ops on arrays of transforms look for it, too.
     """
 
-    __slots__ = ("inside", "make", "views")
+    __slots__ = ("inside", "level", "make", "views")
 
-    def __init__(self, inside: Callable[[Any], Any], make: Any, views: bool) -> None:
-        self.inside, self.make, self.views = inside, make, views
+    def __init__(self, closing: Closing, make: Any) -> None:
+        self.inside, self.make = closing.inside, make
+        self.views, self.level = closing.views, closing.level
+
+
+def lent(level: float, arrays: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """What takes the place of arrays, of which the highest level is `level`; None if nothing does.
+
+    Arrays that are no tensors are replaced only in the body of a loop that may never run.
+    """
+    staged = stage()
+    if type(staged) is not Staged or staged.level <= level:
+        return None
+    given = tuple(map(staged.inside, arrays))
+    return given if any(y is not x for x, y in zip(arrays, given, strict=True)) else None
+
+
+def refuse_write(array: Any) -> None:
+    """Raise if an array is from outside the body that is being closed."""
+    if lent(array.level, (array,)) is not None:
+        raise TypeError(BODY_WRITES)

@@ -84,9 +84,7 @@ def set_modes(modes: Modes) -> None:
             try:
                 RECORDER.set(recorder)
             finally:
-                STAGE.set(
-                    recorder if closing is None else Staged(closing.inside, recorder, closing.views)
-                )
+                STAGE.set(recorder if closing is None else Staged(closing, recorder))
 
 
 def is_tracing() -> bool:

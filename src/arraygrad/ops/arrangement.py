@@ -243,8 +243,8 @@ def repeat(x: Any, repeats: Any, /, axis: int | None = None) -> Any:
         shape = tuple(x.shape)
         apart = _reshape(x, shape=(*shape[: axis + 1], 1, *shape[axis + 1 :]))
         repeated = broadcast_to(apart, (*shape[: axis + 1], n, *shape[axis + 1 :]))
-        out = _reshape(repeated, shape=(*shape[:axis], shape[axis] * n, *shape[axis + 1 :]))
-        return copy(out) if n == 1 or shape[axis] == 1 else out  # else it is a view
+        merged = (*shape[:axis], shape[axis] * n, *shape[axis + 1 :])
+        return _reshape(repeated, shape=merged, copy=True)
     counts = counts_tuple(repeats, "repeats")
     if len(counts) == 1:
         return repeat(x, counts[0], axis=axis)

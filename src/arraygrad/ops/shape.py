@@ -340,10 +340,8 @@ def tile(x: Any, repetitions: Any, /) -> Any:
     apart = tuple(n for size in shape for n in (1, size))
     repeated = tuple(n for pair in zip(counts, shape, strict=True) for n in pair)
     merged = tuple(c * n for c, n in zip(counts, shape, strict=True))
-    out = _reshape(broadcast_to(_reshape(x, shape=apart), repeated), shape=merged)
-    # Where no axis has both, the reshaped array is a view.
-    is_view = all(c == 1 or n == 1 for c, n in zip(counts, shape, strict=True))
-    return copy(out) if is_view else out
+    parts = broadcast_to(_reshape(x, shape=apart), repeated)
+    return _reshape(parts, shape=merged, copy=True)
 
 
 def counts_tuple(value: Any, name: str) -> tuple[int, ...]:

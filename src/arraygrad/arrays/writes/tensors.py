@@ -16,11 +16,12 @@ from ... import ops
 from ...backends import backend_of, default
 from ...backends.dtypes import numpy_dtype
 from ...core.array import Array
+from ...core.closing import refuse_write
 from ...core.cpython import ALONE, getrefcount
 from ...core.indices import fill
 from ...core.memory import owner_of
 from ...core.modes import current_modes
-from ...core.nodes import INFERENCE, Leaf, Node, record, recorder
+from ...core.nodes import INFERENCE, Leaf, Node, record, recorder, stage
 from ...core.saved import user_lines
 from ...core.versions import about_to_write, mark_written, version, writes_to
 from ...errors import MixedArraysError, OuterWriteError
@@ -123,6 +124,8 @@ def holder_of(tensor: Any) -> Any:
 
 def check_writable(tensor: Any, values: tuple[Any, ...]) -> None:
     """Raise if writing the tensor could not be right."""
+    if stage() is not record:
+        refuse_write(tensor)
     if tensor.is_inference and not INFERENCE.get():
         raise RuntimeError(
             "an inference tensor cannot be written outside inference_mode: clone() it first"

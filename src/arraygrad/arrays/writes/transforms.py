@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.array import Array
+from ...core.closing import refuse_write
 from ...core.indices import at
 from ...core.versions import about_to_write, mark_written
 from ...errors import OuterWriteError
@@ -55,6 +56,7 @@ class Replaceable(InPlace):
 def _replace(array: Any, index: Any, value: Any, name: str) -> None:
     """Put a value into a part of an array, and so of its base and the base's other views."""
     base, steps = base_and_steps(array)
+    refuse_write(base)
     if isinstance(value, Array) and value.level > base.level:
         raise OuterWriteError(
             f"a value of an inner transform cannot be written into a {type(base).__name__} array "

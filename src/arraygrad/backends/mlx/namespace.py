@@ -52,6 +52,12 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = N
     return mx.array(obj) if dtype is None else mx.array(obj, dtype=dtype)
 
 
+def reshape(x: Any, /, shape: Any, *, copy: Any = None) -> Any:
+    """The elements in another shape."""
+    out = mx.reshape(x, shape)
+    return mx.array(out) if copy else out
+
+
 def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """Zeros."""
     return mx.zeros(shape, dtype or mx.float32, stream=device)

@@ -51,9 +51,10 @@ def reachable(*roots: Any) -> tuple[list[Found], set[str]]:
     reads = [functools.partial(itself, root) for root in roots]
     while True:
         walk = _Walk(frozenset(names))
-        found = [each for read in reads for each in walk.inside(read, read(), 0)]
+        for read in reads:
+            walk.go_inside(read, read(), 0)
         if walk.names <= names:
-            return found, names
+            return walk.found, names
         names |= walk.names
 
 
@@ -61,26 +62,27 @@ class _Walk:
     """A walk over everything that can be reached."""
 
     def __init__(self, attributes: frozenset[str]) -> None:
+        self.found: list[Found] = []
         self.names: set[str] = set()  # in the functions that were met
         self._attributes = attributes
         self._by_text = not attributes.isdisjoint(_BY_TEXT)
         self._visited: dict[int, Any] = {}
 
-    def inside(self, read: Read, value: Any, depth: int) -> Iterator[Found]:
-        """What can be reached from a value."""
+    def go_inside(self, read: Read, value: Any, depth: int) -> None:
+        """Find what can be reached from a value."""
         self._visited[id(value)] = value
         for part in self._parts(read, value):
             found = part()
             if found is _MISSING:
                 if isinstance(part, _Attribute | _Item) and part.may_appear:
-                    yield Found(part, found, False)
+                    self.found.append(Found(part, found, False))
                 continue
             if isinstance(found, ModuleType) and not _is_of_user(found.__name__):
                 continue
             is_new = self._goes_into(found, depth)
-            yield Found(part, found, is_new and isinstance(found, _TAKEN_APART))
+            self.found.append(Found(part, found, is_new and isinstance(found, _TAKEN_APART)))
             if is_new:
-                yield from self.inside(part, found, depth + 1)
+                self.go_inside(part, found, depth + 1)
 
     def _goes_into(self, value: Any, depth: int) -> bool:
         if id(value) in self._visited or depth == DEEPEST or len(self._visited) >= MOST:

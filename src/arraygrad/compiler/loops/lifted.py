@@ -16,10 +16,12 @@ import numpy as np
 
 from ...arrays.methods import TransformMethods
 from ...arrays.writes.transforms import Replaceable, link
-from ...core.array import Array
+from ...core.array import Array, plain
+from ...core.closing import BODY_WRITES, Closing, lent
 from ...core.escaped import stamp_at, type_at_level
 from ...core.kinds import Moves
 from ...core.levels import new_level
+from ...core.modes import ModeContext, current_modes
 from ...core.nodes import recorder
 from ...func.trees import lowered
 from ...ops.define.library import declare
@@ -28,7 +30,6 @@ from ...ops.writing import detached
 from ..trace.bodies import Body
 from ..trace.program import Node, needed
 from ..trace.traced import Trace, Traced
-from .lending import lent
 
 # What is computed under `no_grad`: a constant for reverse mode. Forward mode does not know of it.
 unrecorded = declare(
@@ -53,6 +54,9 @@ class Lifted(Replaceable, TransformMethods, Array):
 
     @classmethod
     def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        given = lent(cls.level, arrays)
+        if given is not None:
+            return op.function(*given, **params)
         closure = next(a._closure for a in arrays if type(a) is cls)
         inner = [closure.inner(a) for a in arrays]
         known = {name: closure.inner(value) for name, value in params.items()}
@@ -107,7 +111,7 @@ class Closure:
         self.captured: list[Array] = []
         self._type: type[Lifted] = type_at_level(Lifted, level)
         self._inner: dict[int, Traced] = {}
-        self._lent: list[tuple[Lifted, Traced]] = []
+        self._lent: dict[int, Lifted] = {}
         self._records = recorder() is not None
 
     def inner(self, value: Any) -> Any:
@@ -132,20 +136,39 @@ class Closure:
             out = unrecorded(out)
         return self._type(out, self)
 
-    def lend(self, value: Any) -> Any:
+    def lend(self, value: Any) -> Lifted:
         """An array from outside, for the function to use as its own."""
         inner = self.inner(value)
-        made = self._type(inner, self)
-        self._lent.append((made, inner))
-        return made
+        return self._lent.setdefault(id(value), self._type(inner, self))
 
     def is_lent_written(self) -> bool:
-        """Whether the function has written to an array from outside."""
-        return any(made._array is not inner for made, inner in self._lent)
+        """Whether the function has written to an array from outside, by a view."""
+        return any(made._array is not self._inner[key] for key, made in self._lent.items())
 
     def given(self, like: Any) -> Any:
         """An argument of the function."""
         return self._type(self.trace.input_like(like), self)
+
+
+class _Lending(Closing):
+    """The mode in which a body is closed that may never run: each op on arrays is a part of it.
+
+    An op on arrays from outside alone would be done in any case, and its derivative could be
+    infinite times zero. So these arrays are arguments of the body, too.
+    """
+
+    def __init__(self, closure: Closure, level: float) -> None:
+        self._closure, self._around = closure, current_modes().closing
+        self.level = level
+
+    def inside(self, x: Any) -> Any:
+        if not isinstance(x, Array) or x.level >= self.level:
+            return x
+        given = x if self._around is None else self._around.inside(x)
+        below = plain(given)
+        if isinstance(below, Traced) and below._trace.number < self._closure.trace.number:
+            return self._closure.lend(given)
+        return given
 
 
 def closed(
@@ -166,8 +189,8 @@ def closed(
         closure = Closure(level)
         given = [closure.given(x) if hasattr(x, "dtype") else x for x in like]
         own = [x._array.node for x in given if isinstance(x, Array)]  # before they are written
-        around = lent(function, closure.lend) if may_not_run else nullcontext()
-        with around:
+        lending = ModeContext(closing=_Lending(closure, level)) if may_not_run else nullcontext()
+        with lending:
             results = function(given)
         outputs: list[Node] = []
         for result in results:
@@ -176,10 +199,7 @@ def closed(
                 value = np.asarray(value)
             outputs.append(closure.trace.node(value))
     if closure.trace.close() or closure.is_lent_written():
-        raise TypeError(
-            "the body of a loop writes to an array from outside, which would happen only once, "
-            "when the loop is compiled: make what is written a part of the loop's state"
-        )
+        raise TypeError(BODY_WRITES)
     read = set(needed(outputs))
     captured = [x for x in closure.captured if closure.inner(x).node in read]
     return Body([*(closure.inner(x).node for x in captured), *own], outputs), captured

@@ -21,7 +21,7 @@ from . import (  # noqa: F401  (they add rules)
     transforms,
     writing,
 )
-from .common import RULES, under_names_of
+from .common import RULES, laid_out_as_given, under_names_of
 
 __all__ = ["RULES"]
 
@@ -77,3 +77,9 @@ _same: dict[AnyFunction, AnyFunction] = {
     np.linalg.eigvals: linalg.eigvals,
 }
 RULES |= {function: under_names_of(function, own) for function, own in _same.items()}
+
+# Functions that lay out the result in memory as their argument is laid out.
+_ordered = (
+    np.delete, np.gradient, np.insert, np.linalg.matrix_power, np.pad, np.partition, np.sort,
+)  # fmt: skip
+RULES |= {function: laid_out_as_given(RULES[function]) for function in _ordered}

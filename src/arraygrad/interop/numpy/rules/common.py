@@ -11,6 +11,7 @@ import numpy as np
 
 from .... import ops
 from ....arrays.creation import from_sequence
+from ....arrays.orders import as_unordered
 from ....backends.arraylikes import ARRAY_LIKE
 from ....core.array import AnyFunction
 
@@ -49,6 +50,19 @@ def under_names_of(function: AnyFunction, own: AnyFunction) -> AnyFunction:
         return own(*args, **kwargs)
 
     return rule if names else own
+
+
+def laid_out_as_given(rule: AnyFunction) -> AnyFunction:
+    """A rule whose results lie in another order than C, if the first argument does."""
+
+    @functools.wraps(rule)
+    def run(a: Any, *args: Any, **kwargs: Any) -> Any:
+        result = rule(a, *args, **kwargs)
+        if isinstance(result, tuple):
+            return tuple(as_unordered(r, a) for r in result)
+        return as_unordered(result, a)
+
+    return run
 
 
 def _parameters(function: AnyFunction) -> list[str]:
