@@ -213,3 +213,13 @@ def test_what_is_cheap_to_compute_from_saved_values_is_not_saved() -> None:
         )
     ((program,),) = compiled._programs.values()
     assert len(program._op.saved) == 1
+
+
+def test_hooks_get_arrays_only() -> None:
+    """What a program keeps for itself is no array of the user's."""
+    x = ag.tensor(np.linspace(0.1, 1.0, 6), requires_grad=True)
+    function = ag.compile(lambda x: ag.exp(ag.sum(ag.sin(x))) * x)
+    with ag.autograd.graph.saved_tensors_hooks(lambda a: np.array(a.array), ag.asarray):
+        out = function(x)
+    wanted = ag.grad(function(x).sum(), x)
+    np.testing.assert_allclose(ag.grad(out.sum(), x).array, wanted.array)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +14,16 @@ from rows import crossed
 
 import arraygrad as ag
 from arraygrad.backends.numpy.native import SMALL, compiler
-from arraygrad.nn import activations, losses
+from arraygrad.nn import (
+    activations,
+    attention,
+    classifying,
+    convolutions,
+    losses,
+    normalizing,
+    pooling,
+    windows,
+)
 
 Function = Callable[..., Any]
 Y = np.random.default_rng(1).random(SMALL)
@@ -30,6 +41,45 @@ FUNCTIONS: dict[str, tuple[Function, tuple[Any, ...]]] = {
 }
 
 
+RNG = np.random.default_rng(2)
+WEIGHT, BIAS = RNG.normal(size=8), RNG.normal(size=8)
+FILTERS = RNG.normal(size=(8, 4, 3, 3))
+IMAGES = (2, 8, 6, 10)
+POOLED = {"options": ((2, 3), (2, 2), (1, 0), (1, 1)), "ceil_mode": False}
+ENDS = {"ends": ((1, 1), (0, 2)), "steps": (1, 2), "spread": (1, 1)}
+SLIDE = windows.Slide((3, 3), (1, 1), (1, 1), IMAGES[2:])
+SPREAD = {"slide": SLIDE, "whole": SLIDE.span, "ends": (1, 0)}
+
+# The function, the shape of its first argument, its other arguments, and its settings.
+PROGRAMS: dict[str, tuple[Function, tuple[int, ...], tuple[Any, ...], dict[str, Any]]] = {
+    "layer_norm": (normalizing._layer_norm, (40, 8), (WEIGHT, BIAS), {"shape": (8,), "eps": 1e-5}),
+    "rms_norm": (normalizing._rms_norm, (40, 8), (WEIGHT,), {"shape": (8,), "eps": 1e-5}),
+    "group_norm": (normalizing._group_norm, IMAGES, (WEIGHT, None), {"groups": 2, "eps": 1e-5}),
+    "by_statistics": (
+        normalizing._by_statistics, IMAGES, (BIAS, WEIGHT**2, None, BIAS), {"eps": 1e-5},
+    ),
+    "by_batch": (
+        lambda *given, **settings: normalizing._by_batch(*given, **settings)[0],
+        IMAGES, (WEIGHT, BIAS), {"axes": (0, 2, 3), "eps": 1e-5, "follows": True},
+    ),
+    "cross_entropy": (
+        classifying._cross_entropy, (40, 8), (np.arange(40) % 8, WEIGHT**2),
+        {"ignore_index": 3, "how": "mean", "label_smoothing": 0.1},
+    ),
+    "largest_of": (pooling._largest_of, IMAGES, (), {**POOLED, "places": False}),
+    "averaged": (
+        pooling._averaged, IMAGES, (), {**POOLED, "count_include_pad": False, "divisor": None},
+    ),
+    "convolved": (convolutions._convolved, IMAGES, (FILTERS, BIAS), {**ENDS, "groups": 2}),
+    "depthwise": (convolutions._convolved, IMAGES, (FILTERS[:, :1], None), {**ENDS, "groups": 8}),
+    "spread": (convolutions._spread, IMAGES, (FILTERS, None), {**SPREAD, "groups": 1}),
+    "attention": (
+        attention._attention, (2, 10, 16), (RNG.normal(size=(2, 10, 16)),) * 2 + (None,),
+        {"is_causal": True, "scale": None},
+    ),
+}  # fmt: skip
+
+
 def points(dtype: Any, shape: tuple[int, ...] = (SMALL,)) -> Any:
     x = 3 * np.random.default_rng(0).normal(size=shape).astype(dtype)
     x.reshape(-1)[:4] = [0.0, -0.0, 3.0, -3.0]
@@ -42,7 +92,8 @@ def value(f: Function, x: Any) -> Any:
 
 def gradient(f: Function, x: Any) -> Any:
     leaf = ag.tensor(x, requires_grad=True)
-    return ag.grad(f(leaf), leaf, np.cos(x)).array
+    out = f(leaf)
+    return ag.grad(out, leaf, np.cos(np.arange(out.size)).reshape(out.shape)).array
 
 
 def of_a_sum(f: Function, x: Any) -> Any:
@@ -52,7 +103,7 @@ def of_a_sum(f: Function, x: Any) -> Any:
 
 def second(f: Function, x: Any) -> Any:
     leaf = ag.tensor(x, requires_grad=True)
-    (g,) = [ag.grad(f(leaf), leaf, np.cos(x), create_graph=True)]
+    g = ag.grad(ag.sin(f(leaf)).sum(), leaf, create_graph=True)
     return ag.grad((g * x).sum(), leaf, materialize_grads=True).array
 
 
@@ -82,7 +133,31 @@ def checkpointed(f: Function, x: Any) -> Any:
 
 
 def strided(f: Function, x: Any) -> Any:
-    return gradient(f, np.repeat(x, 2)[::2])
+    return gradient(f, np.repeat(x, 2, axis=-1)[..., ::2])
+
+
+def by_all(f: Function, x: Any, more: tuple[Any, ...]) -> Any:
+    """The gradients by all arguments, of which some depend on others."""
+    leaf = ag.tensor(x, requires_grad=True)
+    is_float = [a is not None and a.dtype.kind == "f" for a in more]
+    factor = 1 + ag.square(leaf.sum()) / 99
+    given = [a * factor if is_one else a for a, is_one in zip(more, is_float, strict=True)]
+    first = ag.grad(ag.sin(f(leaf, *given)).sum(), leaf, create_graph=True)
+    return ag.grad((first * x).sum(), leaf).array
+
+
+def under_hooks(f: Function, x: Any) -> Any:
+    leaf = ag.tensor(x, requires_grad=True)
+    with ag.autograd.graph.saved_tensors_hooks(lambda a: np.array(a.array), ag.asarray):
+        out = f(leaf)
+    return ag.grad(ag.sin(out).sum(), leaf).array
+
+
+def batched_cotangents(f: Function, x: Any) -> Any:
+    leaf = ag.tensor(x, requires_grad=True)
+    out = f(leaf)
+    seeds = np.cos(np.arange(2 * out.size)).reshape(2, *out.shape)
+    return ag.grad(out, leaf, seeds, is_grads_batched=True).array
 
 
 MODES = [value, gradient, of_a_sum, second, forward, forward_over_reverse, batch]
@@ -101,6 +176,91 @@ def test_modes(name: str, mode: Callable[..., Any], dtype: Any) -> None:
     assert found.dtype == wanted.dtype
     unit = float(np.finfo(dtype).eps)
     np.testing.assert_allclose(found, wanted, rtol=500 * unit, atol=50 * unit)
+
+
+def plainly_of(function: Function) -> Function:
+    """The function as a composition of ops."""
+    if hasattr(function, "__wrapped__"):
+        return function.__wrapped__  # type: ignore[no-any-return]
+    return lambda *given, **settings: normalizing._by_batch.__wrapped__(*given, **settings)[0]  # type: ignore[attr-defined]
+
+
+ALL = [strided, value, *MODES[1:-1], under_hooks, batched_cotangents, by_all]
+
+
+@crossed(name=PROGRAMS, mode=ALL)
+def test_programs(name: str, mode: Callable[..., Any]) -> None:
+    function, shape, more, settings = PROGRAMS[name]
+    x = points(np.float64, shape)
+    own = functools.partial(function, **settings)
+    plainly = functools.partial(plainly_of(function), **settings)
+    if mode is by_all:
+        found, wanted = by_all(own, x, more), by_all(plainly, x, more)
+    else:
+        found = mode(lambda x: own(x, *more), x)
+        wanted = mode(lambda x: plainly(x, *more), x)
+    np.testing.assert_allclose(np.asarray(found), np.asarray(wanted), rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.skipif(compiler() is None, reason="no native code in eager mode")
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_are_one_op(name: str) -> None:
+    function, shape, more, settings = PROGRAMS[name]
+    x = ag.tensor(points(np.float64, shape), requires_grad=True)
+    out = function(x, *more, **settings)
+    wanted = name.replace("depthwise", "convolved").replace("_", "")
+    assert out.grad_fn.name().lower() == wanted + "backward"
+
+
+def test_programs_for_other_arrays() -> None:
+    """Arrays that programs are not for: the functions are computed by ops, and are right."""
+    x = np.random.default_rng(0).normal(size=(40, 8))
+    wanted = ag.nn.layer_norm(x[:3], 8)
+    for given in (x.astype(">f8"), x[::-1][::-1], np.asfortranarray(x), x.view(np.memmap)):
+        np.testing.assert_allclose(np.asarray(ag.nn.layer_norm(given, 8))[:3], wanted, rtol=1e-12)
+    assert ag.nn.layer_norm(x[:0], 8).shape == (0, 8)
+    with np.errstate(under="raise"):
+        np.testing.assert_allclose(ag.nn.layer_norm(x, 8)[:3], wanted, rtol=1e-12)
+    half = ag.nn.layer_norm(x.astype(np.float16), 8)
+    assert half.dtype == np.float16
+    x[0, 0] = np.inf
+    with pytest.warns(RuntimeWarning, match="invalid value"):
+        out = ag.nn.layer_norm(x, 8)
+    assert np.isnan(out[0]).all()
+    assert np.isfinite(out[1:]).all()
+    with np.errstate(invalid="raise"), pytest.raises(FloatingPointError):
+        ag.nn.layer_norm(x, 8)
+
+
+def test_programs_say_what_is_wrong() -> None:
+    x, classes = np.zeros((40, 8)), np.full(40, 8)
+    with pytest.raises(IndexError, match="Target 8 is out of bounds: there are 8 classes"):
+        ag.nn.cross_entropy(x, classes)
+    with pytest.raises(ValueError, match="larger than the input"):
+        ag.nn.conv2d(np.zeros((4, 2, 6, 6)), np.zeros((2, 2, 7, 7)))
+
+
+@pytest.mark.skipif(compiler() is None, reason="no native code in eager mode")
+def test_few_programs_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither programs nor the arrays of a call stay: the number of shapes does not matter."""
+    made = compiler()
+    monkeypatch.setattr(made, "MOST", 4)
+    monkeypatch.setattr(made, "_entries", type(made._entries)())
+    first = ag.nn.avg_pool1d(np.arange(512.0).reshape(1, 2, 256), 2)
+    for n in range(1, 9):
+        x = ag.tensor(np.ones((n, 2, 256)), requires_grad=True)
+        ag.nn.avg_pool1d(x, 2)
+        gone = weakref.ref(x)
+        del x
+        assert gone() is None
+        assert len(made._entries) <= 4
+    assert not made.failures
+    again = ag.nn.avg_pool1d(np.arange(512.0).reshape(1, 2, 256), 2)
+    np.testing.assert_array_equal(again, first)
+    for n in range(65, 1000, 2):  # lengths of a text: no code is made for them
+        ag.nn.softmax(np.ones((16, n)))
+        ag.nn.layer_norm(np.ones((n, 8)), 8)
+    assert len(made._entries) <= 4
 
 
 @pytest.mark.skipif(compiler() is None, reason="no native code in eager mode")

@@ -27,6 +27,8 @@ def sequence(value: Any, name: str) -> list[Any]:
     """One tensor, or several, as a list."""
     if is_single(value) or is_inside(value):
         return [value]
+    if type(value) is list and all(map(is_single, value)):
+        return list(value)
     if isinstance(value, Array):
         raise TypeError(
             f"{name} is a {type(value).__name__} array, inside a transform, and was computed from "
@@ -157,6 +159,8 @@ def _plain_seed(output: Any, node: Node, given: Any) -> Any:
     """The cotangent of a NumPy array in the common cases that need few checks, else None."""
     if type(output) is not Tensor or not isinstance(output._array, _NUMPY):
         return None
+    if type(given) is list and len(given) == 1:
+        (given,) = given
     if given is None:
         simple = not node.shape and node.dtype.kind == "f"
         return np.ones((), node.dtype) if simple else None

@@ -18,9 +18,9 @@ from .. import optim
 from ..arrays.creation import tensor, zeros_like
 from ..arrays.tensor import Tensor as Native
 from ..autograd import enable_grad, no_grad
-from ..autograd.graph import increment_version
 from ..core.array import plain
 from ..core.nodes import RemovableHandle
+from ..core.versions import mark_written
 from ..optim.rules import NUMBERS, Rule
 from ..optim.transforms import norm
 
@@ -119,22 +119,23 @@ class Optimizer:
             raise NotImplementedError("an optimizer defines step()")
         rule, tensor, state = self.rule, self._tensor(p), self.state[p]
         missing = [name for name in rule.slots if state.get(name) is None]
-        for name, value in rule.slots_of(tensor, options, missing).items():
-            state[name] = value if name in NUMBERS else self._shown(value)
-        started = [name for name in rule.slots if state.get(name) is not None]
+        if missing:
+            for name, value in rule.slots_of(tensor, options, missing).items():
+                state[name] = value if name in NUMBERS else self._shown(value)
+        slots = {}
+        for name in rule.slots:
+            value = state.get(name)
+            if value is not None:
+                slots[name] = float(value) if name in NUMBERS else self._held(value)
         # What PyTorch saved has tensors for numbers, and no number of steps for SGD.
-        step = int(state.get("step", 1 if rule.slots and len(state) > len(started) else 0)) + 1
-        slots = {
-            name: float(state[name]) if name in NUMBERS else self._held(state[name])
-            for name in started
-        }
+        step = int(state.get("step", 1 if rule.slots and len(state) > len(slots) else 0)) + 1
         array = plain(tensor)
         in_place = not options.get("differentiable") and isinstance(array, np.ndarray)
         if in_place and array.flags.writeable and tensor.array is array:
             held = {name: plain(value) for name, value in slots.items()}
             rule.write_array(array, np.asarray(plain(gradient)), held, step, options)
             # A graph from before the step cannot be differentiated any more: it would be wrong.
-            increment_version([tensor])
+            mark_written(array, "step()")
             state.update({name: held[name] for name in NUMBERS if name in held})
         else:
             change, after = rule.change(tensor, gradient, slots, step, options)
@@ -213,7 +214,7 @@ class Optimizer:
 
 
 def _is_tensor(value: Any) -> bool:
-    return hasattr(value, "requires_grad")
+    return hasattr(type(value), "requires_grad")
 
 
 # Keywords that choose between ways to compute the same in PyTorch.

@@ -82,7 +82,7 @@ def pack(value: Any, hooks: Hooks) -> Any:
     """A saved array, or a tuple of arrays, packed by the hook."""
     if isinstance(value, tuple):
         return tuple(pack(part, hooks) for part in value)
-    if not hasattr(value, "dtype"):
+    if not hasattr(value, "dtype") or getattr(value, "is_private", False):
         return value
     before = version(value)
     packed = hooks[0](value)

@@ -9,13 +9,18 @@ from typing import Any
 import numpy as np
 
 from .. import ops, special
+from ..core.kinds import Contracts
 from ..func import checkpoint
+from ..ops.define.library import declare
 from ..ops.define.signatures import three_arrays, two_arrays
 from .common import check_arrays, check_same_dtype, check_share, constant, kind, shape_of
 from .draws import is_generator, part_of
 from .dropping import dropout
+from .one_pass import is_eager, one_program
 
 __all__ = ["bilinear", "linear", "scaled_dot_product_attention"]
+
+_AXES = "abcdefghijklmnopqrstuvwxy"
 
 
 @two_arrays
@@ -34,8 +39,28 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
             f"weight {shape_of(weight)} does not fit input {shape_of(input)}: their last axes must "
             "have the same length"
         )
-    product = ops.matmul(input, ops.matrix_transpose(weight) if weight.ndim > 1 else weight)
+    if weight.ndim > 1 and input.ndim > 1 and is_eager(input, weight):
+        product = _products(input, weight)
+    else:
+        product = ops.matmul(input, ops.matrix_transpose(weight) if weight.ndim > 1 else weight)
     return product if bias is None else product + bias
+
+
+def _by_weight(g: Any, x: Any) -> Any:
+    rows = (ops.reshape(a, (-1, a.shape[-1])) for a in (g, x))
+    return ops.matmul(ops.matrix_transpose(next(rows)), next(rows))
+
+
+# The gradient of the weight has the weight's order in memory, which an optimiser needs.
+_products = declare(
+    "linear",
+    "x",
+    "weight",
+    kind=Contracts(labels=lambda n, _: (_AXES[:n], "z" + _AXES[n - 1], _AXES[: n - 1] + "z")),
+    compute=lambda xp, x, weight: xp.matmul(x, weight.T),
+    vjp_x=lambda g, weight: ops.matmul(g, weight),
+    vjp_weight=_by_weight,
+)
 
 
 @three_arrays
@@ -151,6 +176,8 @@ def scaled_dot_product_attention(
 
     lead = ops.broadcast_shapes(*(tuple(x.shape[:-2]) for x in (query, key, value)))
     rows = max(1, _AT_ONCE // max(1, math.prod(lead) * keys))
+    if queries <= rows and not dropout_p:
+        return _attention(query, key, value, attn_mask, is_causal=is_causal, scale=scale)
     if queries <= rows or (dropout_p and is_generator(generator)):  # which has no second run
         return block(0, queries, query, key, value, attn_mask)
     parts = []
@@ -162,6 +189,14 @@ def scaled_dot_product_attention(
         part = checkpoint(functools.partial(block, first, end))
         parts.append(part(query[..., first:end, :], key, value, mask))
     return ops.concat(parts, axis=-2)
+
+
+@one_program
+def _attention(query: Any, key: Any, value: Any, mask: Any, *, is_causal: bool, scale: Any) -> Any:
+    if is_causal:
+        shape = query.shape[-2], key.shape[-2]
+        mask = constant(np.tri(*shape, dtype=np.bool_), query)
+    return ops.matmul(attention_weights(query, key, mask, scale), value)
 
 
 def _repeated(x: Any, query: Any, name: str) -> Any:

@@ -13,6 +13,7 @@ from .common import (
     Ints,
     OptionError,
     as_floats,
+    check_arrays,
     check_same_shape,
     check_share,
     checked_index,
@@ -21,6 +22,7 @@ from .common import (
     shape_of,
     size,
 )
+from .one_pass import one_program
 from .reducing import above_zero, checked_reduction, reduced
 
 __all__ = [
@@ -133,6 +135,17 @@ def cross_entropy(
     """
     check_share("label_smoothing", label_smoothing)
     how = checked_reduction(reduction)
+    _class_axis(input)
+    check_arrays(target=target, weight=weight)
+    return _cross_entropy(
+        input, target, weight, ignore_index=ignore_index, how=how, label_smoothing=label_smoothing
+    )
+
+
+@one_program
+def _cross_entropy(
+    input: Any, target: Any, weight: Any, *, ignore_index: int, how: str, label_smoothing: float
+) -> Any:
     axis = _class_axis(input)
     classes = input.shape[axis]
     logs = special.log_softmax(input, axis=axis)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 from .. import ops
 from .common import (
+    Ints,
     at_least,
     batched,
     check_arrays,
@@ -16,6 +18,7 @@ from .common import (
     shape_of,
     with_weight,
 )
+from .one_pass import is_in_program, one_program
 from .windows import Slide, cut, padded, slide_over
 
 __all__ = [
@@ -58,10 +61,10 @@ def _ends(padding: Any, size: Any, stride: Any, dilation: Any) -> list[tuple[int
     return [(p, p) for p in widths]
 
 
-def _with_bias(out: Any, bias: Any, count: int, single: bool) -> Any:
-    if bias is not None:
-        out = out + ops.reshape(bias, (bias.shape[0], *(1,) * count))
-    return out[0] if single else out
+def _with_bias(out: Any, bias: Any) -> Any:
+    if bias is None:
+        return out
+    return out + ops.reshape(bias, (bias.shape[0], *(1,) * (out.ndim - 2)))
 
 
 def _convolution(count: int) -> Any:
@@ -101,16 +104,30 @@ def _convolution(count: int) -> Any:
         size = tuple(weight.shape[2:])
         steps, spread = each(stride, count, "stride"), each(dilation, count, "dilation")
         at_least(1, stride=steps, dilation=spread)
-        x = padded(x, _ends(padding, size, steps, spread))
-        slide = slide_over(tuple(x.shape[2:]), size, steps, spread)
-        samples, filters = x.shape[0], weight.shape[0]
-        depth = weight.shape[1] * math.prod(size)
-        rows = ops.reshape(weight, (groups, filters // groups, depth))
-        columns = ops.reshape(slide.seen(x), (samples, groups, depth, math.prod(slide.windows)))
-        out = ops.reshape(ops.matmul(rows, columns), (samples, filters, *slide.windows))
-        return _with_bias(out, bias, count, single)
+        ends = tuple(_ends(padding, size, steps, spread))
+        out = _convolved(x, weight, bias, ends=ends, steps=steps, spread=spread, groups=groups)
+        return out[0] if single else out
 
     return convolution
+
+
+@one_program
+def _convolved(
+    x: Any, weight: Any, bias: Any, *, ends: Any, steps: Ints, spread: Ints, groups: int
+) -> Any:
+    size = tuple(weight.shape[2:])
+    x = padded(x, ends)
+    slide = slide_over(tuple(x.shape[2:]), size, steps, spread)
+    samples, filters = x.shape[0], weight.shape[0]
+    if is_in_program(x) and groups == filters == x.shape[1]:  # one pass, and no matrices
+        factors = ops.reshape(weight, (filters, -1, *(1,) * len(size)))
+        parts = [part * factors[:, i] for i, part in enumerate(slide.parts(x))]
+        return _with_bias(functools.reduce(ops.add, parts), bias)
+    depth = weight.shape[1] * math.prod(size)
+    rows = ops.reshape(weight, (groups, filters // groups, depth))
+    columns = ops.reshape(slide.seen(x), (samples, groups, depth, math.prod(slide.windows)))
+    out = ops.reshape(ops.matmul(rows, columns), (samples, filters, *slide.windows))
+    return _with_bias(out, bias)
 
 
 def _transposed(count: int) -> Any:
@@ -155,19 +172,27 @@ def _transposed(count: int) -> Any:
                 f"output_padding must be smaller than stride or dilation, but is {more}, with "
                 f"stride {steps} and dilation {spread}"
             )
-        lengths, samples = tuple(x.shape[2:]), x.shape[0]
-        slide = Slide(size, steps, spread, lengths)
+        slide = Slide(size, steps, spread, tuple(x.shape[2:]))
         whole = tuple(n + m for n, m in zip(slide.span, more, strict=True))
         if any(n - 2 * c < 1 for n, c in zip(whole, ends, strict=True)):
             raise ValueError(f"padding {ends} leaves nothing of the output {whole}")
-        depth, filters = weight.shape[0] // groups, weight.shape[1] * groups
-        rows = ops.reshape(weight, (groups, depth, weight.shape[1] * math.prod(size)))
-        columns = ops.reshape(x, (samples, groups, depth, math.prod(lengths)))
-        spread_out = ops.matmul(ops.matrix_transpose(rows), columns)
-        seen = ops.reshape(spread_out, (samples, filters, math.prod(size), *lengths))
-        return _with_bias(cut(slide.added(seen, whole), ends), bias, count, single)
+        out = _spread(x, weight, bias, slide=slide, whole=whole, ends=ends, groups=groups)
+        return out[0] if single else out
 
     return convolution
+
+
+@one_program
+def _spread(
+    x: Any, weight: Any, bias: Any, *, slide: Slide, whole: Ints, ends: Ints, groups: int
+) -> Any:
+    samples, lengths, places = x.shape[0], slide.windows, math.prod(slide.size)
+    depth, filters = weight.shape[0] // groups, weight.shape[1] * groups
+    rows = ops.reshape(weight, (groups, depth, weight.shape[1] * places))
+    columns = ops.reshape(x, (samples, groups, depth, math.prod(lengths)))
+    spread_out = ops.matmul(ops.matrix_transpose(rows), columns)
+    seen = ops.reshape(spread_out, (samples, filters, places, *lengths))
+    return _with_bias(cut(slide.added(seen, whole), ends), bias)
 
 
 conv1d, conv2d, conv3d = with_weight(for_axes(_convolution, "conv", lengths=5, sizes=3, result=2))

@@ -14,6 +14,7 @@ from ..ops.define.arguments import naming
 from ..ops.define.signatures import one_array
 from ..ops.special.standardizing import standardize
 from .common import Ints, OptionError, check_arrays, fixed, narrow, shape_of, size, wide
+from .one_pass import is_in_program, one_program
 from .windows import weighted
 
 __all__ = [
@@ -29,8 +30,14 @@ def _scaled(x: Any, weight: Any, bias: Any, shape: Ints) -> Any:
     return x if bias is None else x + ops.reshape(bias, shape)
 
 
-def _standard(x: Any, axes: Ints, eps: float) -> Any:
-    return narrow(standardize(wide(x), axis=axes, eps=eps), x)
+def _standard(like: Any, axes: Ints, eps: float) -> Any:
+    x = wide(like)
+    if not is_in_program(x):
+        return narrow(standardize(x, axis=axes, eps=eps), like)
+    # A program saves the mean and the scale, and computes the rest in one pass with what follows.
+    centred = x - ops.mean(x, axis=axes, keepdims=True)
+    scale = 1 / ops.sqrt(ops.mean(centred * centred, axis=axes, keepdims=True) + eps)
+    return narrow(centred * scale, like)
 
 
 def _last_axes(x: Any, normalized_shape: Any, **parameters: Any) -> Ints:
@@ -69,7 +76,12 @@ def layer_norm(
             [ 1., -1.]])
     """
     shape = _last_axes(input, normalized_shape, weight=weight, bias=bias)
-    return _scaled(_standard(input, tuple(range(-len(shape), 0)), eps), weight, bias, shape)
+    return _layer_norm(input, weight, bias, shape=shape, eps=eps)
+
+
+@one_program
+def _layer_norm(x: Any, weight: Any, bias: Any, *, shape: Ints, eps: float) -> Any:
+    return _scaled(_standard(x, tuple(range(-len(shape), 0)), eps), weight, bias, shape)
 
 
 @one_array
@@ -83,9 +95,14 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: Any = N
     """
     shape = _last_axes(input, normalized_shape, weight=weight)
     eps = finfo(input.dtype).eps if eps is None else eps
-    x = wide(input)
+    return _rms_norm(input, weight, shape=shape, eps=float(eps))
+
+
+@one_program
+def _rms_norm(like: Any, weight: Any, *, shape: Ints, eps: float) -> Any:
+    x = wide(like)
     mean = ops.mean(ops.square(x), axis=tuple(range(-len(shape), 0)), keepdims=True)
-    return _scaled(narrow(x / ops.sqrt(mean + eps), input), weight, None, shape)
+    return _scaled(narrow(x / ops.sqrt(mean + eps), like), weight, None, shape)
 
 
 @one_array
@@ -103,9 +120,17 @@ def group_norm(
         raise ValueError(f"{channels} channels cannot be divided into {num_groups} groups")
     if samples:
         _check_several(math.prod(input.shape) // (samples * num_groups), input)
-    grouped = (samples, num_groups, channels // num_groups, *input.shape[2:])
-    out = _standard(ops.reshape(input, grouped), tuple(range(2, len(grouped))), eps)
-    return _scaled(ops.reshape(out, input.shape), weight, bias, _column(input))
+    check_arrays(weight=weight, bias=bias)
+    return _group_norm(input, weight, bias, groups=num_groups, eps=eps)
+
+
+@one_program
+def _group_norm(x: Any, weight: Any, bias: Any, *, groups: int, eps: float) -> Any:
+    samples, channels, *lengths = x.shape
+    grouped = ops.reshape(x, (samples, groups, channels // groups, *lengths))
+    out = _standard(grouped, tuple(range(2, grouped.ndim)), eps)
+    shape = (groups, channels // groups, *(1,) * len(lengths))
+    return ops.reshape(_scaled(out, weight, bias, shape), x.shape)
 
 
 def _check_channels(x: Any) -> None:
@@ -231,29 +256,37 @@ def _normed(
                 )
     if not size(x):
         return x * 1, mean, var
+    if not training:
+        return _by_statistics(x, mean, var, weight, bias, eps=eps), mean, var
+    follows = mean is not None or var is not None
+    out, *found = _by_batch(x, weight, bias, axes=axes, eps=eps, follows=follows)
+
+    def moved(running: Any, now: Any) -> Any:
+        now = ops.mean(now, axis=0) if now.ndim > 1 else now  # instances have one each
+        return fixed(running) * (1 - momentum) + ops.astype(now, running.dtype) * momentum
+
+    mean = None if mean is None else moved(mean, found[0])
+    return out, mean, None if var is None else moved(var, found[1])
+
+
+@one_program
+def _by_statistics(x: Any, mean: Any, var: Any, weight: Any, bias: Any, *, eps: float) -> Any:
     shape = _column(x)
-    if training:
-        out = _standard(x, axes, eps)
-        mean, var = _followed(x, axes, mean, var, momentum)
-    else:
-        scale = ops.sqrt(ops.reshape(var, shape) + eps)
-        out = (x - ops.reshape(mean, shape)) / scale
-    return _scaled(out, weight, bias, shape), mean, var
+    scale = ops.sqrt(ops.reshape(var, shape) + eps)
+    return _scaled((x - ops.reshape(mean, shape)) / scale, weight, bias, shape)
 
 
-def _followed(x: Any, axes: Ints, mean: Any, var: Any, momentum: float) -> tuple[Any, Any]:
-    """The running mean and variance, moved towards those of a batch."""
-    now = wide(fixed(x))
-    count = math.prod(x.shape[a] for a in axes)
-
-    def moved(running: Any, found: Any) -> Any:
-        found = ops.mean(found, axis=0) if found.ndim > 1 else found  # instances have one each
-        return running * (1 - momentum) + ops.astype(found, running.dtype) * momentum
-
-    mean = None if mean is None else moved(fixed(mean), ops.mean(now, axis=axes))
-    if var is not None:
-        var = moved(fixed(var), ops.var(now, axis=axes, correction=float(count > 1)))
-    return mean, var
+@one_program
+def _by_batch(
+    x: Any, weight: Any, bias: Any, *, axes: Ints, eps: float, follows: bool
+) -> tuple[Any, ...]:
+    """Normalised channels; and their mean and variance, if running ones follow them."""
+    out = _scaled(_standard(x, axes, eps), weight, bias, _column(x))
+    if not follows:
+        return (out,)
+    now, count = wide(fixed(x)), math.prod(x.shape[a] for a in axes)
+    var = ops.var(now, axis=axes, correction=float(count > 1))
+    return out, ops.mean(now, axis=axes), var
 
 
 # --- by norms ---

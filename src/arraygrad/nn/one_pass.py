@@ -1,11 +1,14 @@
-"""Elementwise functions of several ops as one op, which native code computes in one pass.
+"""Functions of several ops as one op, which native code computes.
 
-The rules of such an op follow from the function: they are its `vjp`, and so are one pass, too. An
-op has all that belongs to its kind: forward mode, batches, second derivatives.
+`one_pass` is for elementwise functions. The rules of such an op follow from the function: they are
+its `vjp`, and so are one pass, too. An op has all that belongs to its kind: forward mode, batches,
+second derivatives. `one_program` is for other functions. The op of such a function, and all of its
+transforms, are those of the compiled function.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 from collections.abc import Callable
@@ -13,9 +16,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ..arrays.tensor import Tensor
 from ..backends.numpy import native
-from ..core.array import plain
+from ..core.array import Array, plain
 from ..core.kinds import Elementwise
+from ..core.modes import current_modes
+from ..core.nodes import recorder
 from ..func.reverse import vjp
 from ..ops.define.library import declare
 from ..ops.define.rules import Rule
@@ -67,3 +73,86 @@ def _rule(function: Callable[..., Any], position: int) -> Callable[..., Any]:
         return found
 
     return rule
+
+
+def one_program(function: F) -> F:
+    """The function as an op, where a program computes it; else as it is.
+
+    Its positional arguments are arrays or None, its keywords are settings that can be hashed. There
+    is one program for each signature, for arrays of `native.FEW` elements and more.
+    """
+    name = function.__name__.strip("_")
+
+    def make(arrays: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+        from ..compiler.call.compiled import compile
+        from ..compiler.call.derivative import Differentiable
+        from ..compiler.run.open_kernel import NotOpen
+
+        def flat(leaves: list[Any]) -> Any:
+            try:
+                return function(*leaves, **settings)
+            except ValueError as error:  # of arguments, which the function says to the user
+                raise NotOpen from error
+
+        places = [i for i, a in enumerate(arrays) if a is not None]
+        return Differentiable(flat, list(arrays), places, compile, name=name, reports=True)
+
+    @functools.wraps(function)
+    def run(*arrays: Any, **settings: Any) -> Any:
+        kinds = _kinds_of(arrays)
+        made = None if kinds is None else native.compiler()
+        if made is None:
+            return function(*arrays, **settings)
+        from ..compiler.call.derivative import NotFinite
+
+        chosen = tuple([(key, type(value), value) for key, value in settings.items()])
+        program = made.kept((function, kinds, chosen), functools.partial(make, arrays, settings))
+        if program:
+            # The function itself says which index is wrong; NumPy may warn or raise.
+            with contextlib.suppress(IndexError, NotFinite):
+                return program([a for a in arrays if a is not None])
+        return function(*arrays, **settings)
+
+    return run  # type: ignore[return-value]
+
+
+def is_in_program(x: Any) -> bool:
+    """Whether a program is being written, in which ops that follow each other become one pass."""
+    return isinstance(plain(x), Array)
+
+
+def is_eager(*arrays: Any) -> bool:
+    """Whether arrays are NumPy's, or tensors over them, and no function is traced."""
+    inner = [a._array if isinstance(a, Tensor) else a for a in arrays]
+    return all(type(a) is np.ndarray for a in inner) and current_modes().closing is None
+
+
+def _kinds_of(arrays: tuple[Any, ...]) -> Any:
+    """What the programs for different arrays differ by; None if there is none for these arrays."""
+    found: list[Any] = [recorder() is None]
+    size, dtype = 0, None
+    for a in arrays:
+        if a is None:
+            found.append(None)
+            continue
+        inner = a._array if isinstance(a, Tensor) else a
+        if type(inner) is not np.ndarray or not inner.dtype.isnative:
+            return None
+        kind = inner.dtype.char
+        if kind in "fd":
+            if dtype not in (None, kind):
+                return None
+            dtype = kind
+        elif kind not in "lqi?":
+            return None
+        size = max(size, inner.size)
+        requires = None if inner is a else a._node is not None
+        found.append((inner.shape, inner.dtype, requires))
+    modes = current_modes()
+    # Hooks are for the arrays that ops save, and anomaly detection is for the op that made a NaN.
+    is_watched = modes.closing or modes.saved_hooks is not None or modes.anomaly
+    if size < native.FEW or is_watched or not native.can_compute():
+        return None
+    if not all(k is None or native.is_common(k[0]) for k in found[1:]):
+        return None
+    return tuple(found)

@@ -26,6 +26,7 @@ from .common import (
     known,
     shape_of,
 )
+from .one_pass import one_program
 from .windows import weighted
 
 __all__ = [
@@ -36,11 +37,12 @@ __all__ = [
 ]  # fmt: skip
 
 Windows = tuple[Any, Any]
+Options = tuple[Ints, Ints, Ints, Ints]
 
 # --- where the windows are ---
 
 
-def _options(count: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> list[Ints]:
+def _options(count: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> Options:
     size = each(kernel_size, count, "kernel_size")
     given = stride is not None and not (isinstance(stride, tuple | list) and not stride)
     steps = each(stride, count, "stride") if given else size
@@ -49,10 +51,10 @@ def _options(count: int, kernel_size: Any, stride: Any, padding: Any, dilation: 
     at_least(0, padding=ends)
     if any(2 * p > d * (k - 1) + 1 for p, k, d in zip(ends, size, spread, strict=True)):
         raise ValueError(f"padding must be at most half of the kernel size {size}, not {ends}")
-    return [size, steps, ends, spread]
+    return size, steps, ends, spread
 
 
-def _sliding(lengths: Ints, options: list[Ints], ceil_mode: bool) -> list[Windows]:
+def _sliding(lengths: Ints, options: Options, ceil_mode: bool) -> list[Windows]:
     """Windows at equal distances, which can begin and end outside."""
     found = []
     for n, k, s, p, d in zip(lengths, *options, strict=True):
@@ -121,6 +123,12 @@ def _largest(x: Any, windows: list[Windows]) -> tuple[Any, Any]:
     return ops.reshape(out, shape), ops.reshape(place, shape)
 
 
+@one_program
+def _largest_of(x: Any, *, options: Options, ceil_mode: bool, places: bool) -> Any:
+    out = _largest(x, _sliding(tuple(x.shape[-len(options[0]) :]), options, ceil_mode))
+    return out if places else out[0]
+
+
 def _max_pool(count: int) -> Any:
     def pooled(
         input: Any,
@@ -152,8 +160,7 @@ def _max_pool(count: int) -> Any:
         """
         batched(input, count)
         options = _options(count, kernel_size, stride, padding, dilation)
-        out = _largest(input, _sliding(tuple(input.shape[-count:]), options, ceil_mode))
-        return out if return_indices else out[0]
+        return _largest_of(input, options=options, ceil_mode=ceil_mode, places=return_indices)
 
     return pooled
 
@@ -270,8 +277,9 @@ def _mean(x: Any, windows: list[Windows], counts: list[Any]) -> Any:
     return _sums(x, windows) / ops.astype(constant(sizes, x), ops.real(x).dtype)
 
 
+@one_program
 def _averaged(
-    x: Any, options: list[Ints], ceil_mode: bool, count_include_pad: bool, divisor: Any
+    x: Any, *, options: Options, ceil_mode: bool, count_include_pad: bool, divisor: Any
 ) -> Any:
     lengths = tuple(x.shape[-len(options[0]) :])
     windows = _sliding(lengths, options, ceil_mode)
@@ -318,7 +326,13 @@ def _avg_pool(count: int) -> Any:
         """
         batched(input, count)
         options = _options(count, kernel_size, stride, padding, 1)
-        return _averaged(input, options, ceil_mode, count_include_pad, divisor_override)
+        return _averaged(
+            input,
+            options=options,
+            ceil_mode=ceil_mode,
+            count_include_pad=count_include_pad,
+            divisor=divisor_override,
+        )
 
     return pooled
 
@@ -353,7 +367,10 @@ def _lp_pool(count: int) -> Any:
         """
         batched(input, count)
         options = _options(count, kernel_size, stride, 0, 1)
-        mean = _averaged(ops.pow(input, norm_type), options, ceil_mode, True, None)
+        powers = ops.pow(input, norm_type)
+        mean = _averaged(
+            powers, options=options, ceil_mode=ceil_mode, count_include_pad=True, divisor=None
+        )
         return ops.pow(mean * math.prod(options[0]), 1 / norm_type)
 
     return pooled

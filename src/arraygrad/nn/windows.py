@@ -7,6 +7,7 @@ are as many slices as a window has places. Convolutions, `unfold` and `fold` are
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from .. import ops
 from ..ops.indexing import _index_add
 from .common import Ints, constant
+from .one_pass import is_in_program
 
 
 class Slide(NamedTuple):
@@ -39,8 +41,28 @@ class Slide(NamedTuple):
 
     def seen(self, x: Any) -> Any:
         """What the windows see: an axis of the places in a window comes before the windows."""
-        parts = [x[(Ellipsis, *cut)] for cut in self.cuts()]
-        return ops.stack(parts, axis=-len(self.size) - 1)
+        return ops.stack(self.parts(x), axis=-len(self.size) - 1)
+
+    def parts(self, x: Any) -> list[Any]:
+        """For each place in a window, what it sees."""
+        if not is_in_program(x) or all(s == 1 for s in self.stride):
+            return [x[(Ellipsis, *cut)] for cut in self.cuts()]
+        # A program adds up what a place has seen by slices without steps: so the elements at equal
+        # distances get an axis of their own.
+        count = len(self.size)
+        steps = list(zip(self.stride, x.shape[-count:], strict=True))
+        x = padded(x, [(0, -n % s) for s, n in steps])
+        apart = [m for s, n in steps for m in (-(-n // s), s)]
+        x = ops.reshape(x, (*x.shape[:-count], *apart))
+        return [
+            x[(Ellipsis, *itertools.chain(*where))]
+            for where in itertools.product(
+                *(
+                    [(slice(d * i // s, d * i // s + n), d * i % s) for i in range(k)]
+                    for k, s, d, n in zip(*self, strict=True)
+                )
+            )
+        ]
 
     def added(self, seen: Any, lengths: Ints) -> Any:
         """The transpose: what windows see, added up at the places it is from."""
@@ -64,11 +86,11 @@ def slide_over(lengths: Ints, size: Ints, stride: Ints, dilation: Ints) -> Slide
     return Slide(size, stride, dilation, windows)
 
 
-def padded(x: Any, widths: list[tuple[int, int]]) -> Any:
+def padded(x: Any, widths: Sequence[tuple[int, int]]) -> Any:
     """Zeros at the ends of the last axes."""
     if not any(a or b for a, b in widths):
         return x
-    return ops.pad(x, [(0, 0)] * (x.ndim - len(widths)) + widths)
+    return ops.pad(x, [(0, 0)] * (x.ndim - len(widths)) + list(widths))
 
 
 def cut(x: Any, ends: Ints) -> Any:

@@ -92,8 +92,7 @@ class Rule(Transform):
     ) -> dict[str, Any]:
         """The slots of a parameter before the first step, or some of them."""
         options = self.options if options is None else options
-        backend, made = backend_of(plain(p)), {}
-        is_complex = backend.kind(p.dtype) == "c"
+        made = {}
         for name in self.slots if names is None else names:
             value = self.slots[name]
             if callable(value):
@@ -101,7 +100,8 @@ class Rule(Transform):
             if value is None:
                 continue
             if not hasattr(value, "dtype") and name not in NUMBERS:
-                both = complex(value, value) if is_complex else value
+                backend = backend_of(plain(p))
+                both = complex(value, value) if backend.kind(p.dtype) == "c" else value
                 value = backend.full(plain(p), tuple(p.shape), both, p.dtype)
             made[name] = value
         return made
@@ -126,7 +126,7 @@ class Rule(Transform):
         self, p: Any, g: Any, slots: dict[str, Any], step: int, options: dict[str, Any]
     ) -> None:
         """Change a NumPy array and its slots in place."""
-        if p.size >= native.SMALL and self._write_in_one_pass(p, g, slots, step, options):
+        if p.size >= native.FEW and self._write_in_one_pass(p, g, slots, step, options):
             return
         run, given = self._started(slots, step, options)
         arrays = {name: a for name, a in given.items() if name not in NUMBERS}
@@ -157,10 +157,12 @@ class Rule(Transform):
         self, p: Any, g: Any, slots: dict[str, Any], step: int, options: dict[str, Any]
     ) -> bool:
         """Change an array and its slots by native code. False if there is none."""
-        arrays = [p, np.ascontiguousarray(g), *slots.values()]
-        if not all(type(a) is np.ndarray and a.flags.c_contiguous for a in arrays):
-            return False
-        key = step, *slots, *[a.dtype for a in arrays]
+        arrays = [p, g if g.flags.c_contiguous else np.ascontiguousarray(g), *slots.values()]
+        key = [step, *slots]
+        for a in arrays:
+            if type(a) is not np.ndarray or not a.flags.c_contiguous:
+                return False
+            key.append(a.dtype)
         given, known, found = self._last
         if given is not options or known != key:
             found = self._one_pass(arrays, tuple(slots), step, {**self.options, **options})

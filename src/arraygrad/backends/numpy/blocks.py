@@ -211,7 +211,13 @@ def rowwise(kernel: AnyFunction, reduces: bool = False) -> AnyFunction:
     @functools.wraps(kernel)
     def computed(*arrays: Any, axis: tuple[int, ...], lines: Any = None, **params: Any) -> Any:
         x = arrays[0]
-        if x.size < SMALL or not _are_rows(arrays, axis):
+        if x.size < SMALL:
+            return kernel(*arrays, axis=axis, **params)
+        if lines is not None and axis == (x.ndim - 1,) and not reduces:
+            found = lines.again(arrays, params)
+            if found is not NotImplemented:
+                return found
+        if not _are_rows(arrays, axis):
             return kernel(*arrays, axis=axis, **params)
         lead = x.shape[: x.ndim - len(axis)]
         rows = tuple(a.reshape(math.prod(lead), -1) for a in arrays)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
+import math
 import os
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ import numpy as np
 from ...core.cpython import PORTABLE
 
 SMALL = 1024  # elements from which on native code computes
+FEW = 128  # elements from which on a program computes in the place of several ops
 # Arrays with at least this many elements are large: blocks save more time than their calls cost.
 LARGE = 3 << 18
 # Ops that are computed in different ways for different numbers, by their names.
@@ -56,10 +58,23 @@ def _asks_for_underflow() -> bool:
     return np.geterr()["under"] != "ignore"
 
 
+def is_common(shape: tuple[int, ...]) -> bool:
+    """Whether to make native code for arrays of one shape.
+
+    Otherwise it would be made for each length that the sequences of a text have.
+    """
+    return all(n <= 16 or not n % 16 or not n % 10 for n in shape) or math.prod(shape) >= LARGE
+
+
 # NumPy has a new object for each error state that is set: mostly, it is the one at the start.
 _umath = importlib.import_module("numpy._core.umath")
 _state = getattr(getattr(_umath, "_extobj_contextvar", None), "get", object)
 _first_state = None if _asks_for_underflow() else _state()
+
+
+def can_compute() -> bool:
+    """Whether NumPy's error state allows for native code."""
+    return _state() is _first_state or not _asks_for_underflow()
 
 
 # --- entries -------------------------------------------------------------------------------------
@@ -141,7 +156,7 @@ class Entries:
         self.gains = True
 
     def __call__(self, *arguments: Any) -> Any:
-        if not self._is_quiet and _state() is not _first_state and _asks_for_underflow():
+        if not (self._is_quiet or can_compute()):
             return NotImplemented
         out = self._last(*arguments)
         if out is not NotImplemented:
@@ -201,17 +216,21 @@ class Lines:
         self._op = op
         self._last: tuple[Any, Any] = None, None  # keywords, and the function that was used last
 
+    def again(self, arrays: Sequence[Any], params: dict[str, Any]) -> Any:
+        """The result for arrays like those of the last call: native code checks all of them."""
+        length = arrays[0].shape[-1]
+        if length > 64 and length % 16 and arrays[0].size < LARGE:
+            return NotImplemented
+        known, run = self._last
+        return run(*arrays) if known == params and can_compute() else NotImplemented
+
     def __call__(self, arrays: Sequence[Any], params: dict[str, Any]) -> Any:
         length = arrays[0].shape[-1]
         if length > 64 and length % 16 and arrays[0].size < LARGE:
             return NotImplemented
-        if _state() is not _first_state and _asks_for_underflow():
-            return NotImplemented
-        known, run = self._last
-        out = run(*arrays) if known == params else NotImplemented
-        made = compiler() if out is NotImplemented else None
+        made = compiler() if can_compute() else None
         if made is None:
-            return out
+            return NotImplemented
         kinds = [Kind("array", a.dtype, a.shape[-1]) for a in arrays]
         asked = params | {"keepdims": False} if "keepdims" in params else params
         run = made.lines(self._op, kinds, asked)

@@ -27,15 +27,22 @@ from ...func import jvp, vmap
 from ...ops import zeros_like
 from ...ops.define.op import Own, declare
 from ...ops.define.rules import Rule
+from ...ops.reductions import _sum
 from ..lower.worth import worth_saving
 from ..run.entry import Runner
 from ..run.executable import Executable
 from ..trace.bodies import is_recorded
 from ..trace.program import Node
+from ..trace.traced import Traced
 from .decisions import Decisions
 from .tracing import Outcome, has_values, run_traced, values_like
 
+Backward = tuple[Runner, list[int], list[int]]
 Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class NotFinite(Exception):
+    """There is an infinity or NaN in a result."""
 
 
 class Saved:
@@ -44,6 +51,7 @@ class Saved:
     It is its own tangent, and has no elements.
     """
 
+    is_private = True  # the hooks of a user do not get it
     shape = (0,)
     ndim = 1
     dtype = np.dtype(np.float64)
@@ -69,6 +77,10 @@ class Differentiable:
         Makes an executable program: `Executable`, or a class like it.
     specialize : bool
         Whether the function may decide by the values of the arguments.
+    name : str
+        The name of the op.
+    reports : bool
+        Whether to raise `NotFinite` if there is an infinity or NaN in a result.
     """
 
     def __init__(
@@ -79,8 +91,11 @@ class Differentiable:
         compiled: Compile,
         make: Callable[..., Executable] = Executable,
         specialize: bool = False,
+        name: str = "compiled",
+        reports: bool = False,
     ) -> None:
-        self._function, self._positions = function, positions
+        self._function, self._positions, self._name = function, positions, name
+        self._reports = reports
         self._fixed = [None if i in positions else leaf for i, leaf in enumerate(leaves)]
         self._compiled, self._make = compiled, make
         self._made: dict[Any, Any] = {}  # the compiled transforms
@@ -123,21 +138,40 @@ class Differentiable:
             self.gradients = [None if g is None else outcome.trace.node(g.array) for g in found]
         self.saved = worth_saving(self.outputs, self.seeds, self.gradients)
         self._program = program
-        self.forward = self._runner(self._make(program, self.inputs, self.outputs, self.saved))
+        more = list(self.saved)
+        if self._reports:
+            floats = [x for x in self.outputs if x.dtype.kind == "f"]
+            zeros = [_sum(Traced(x, outcome.trace) * 0, axis=None, keepdims=False) for x in floats]
+            more.append(outcome.trace.node(sum(zeros[1:], zeros[0])))
+        self.forward = self._runner(self._make(program, self.inputs, self.outputs, more))
 
     def _runner(self, executable: Executable) -> Runner:
         return Runner(executable, is_checked=type(executable) is not Executable)
 
-    def backward(self, wanted: tuple[bool, ...]) -> Runner:
-        """The program that computes the cotangents of some inputs."""
+    def backward(self, wanted: tuple[bool, ...]) -> Backward:
+        """The program that computes the cotangents of some inputs.
 
-        def made() -> Runner:
+        With it come the numbers of what it takes, among the inputs, outputs, saved values and
+        seeds; and the numbers of the inputs whose cotangents it gives.
+        """
+
+        def made() -> Backward:
             nodes = [g for g, w in zip(self.gradients, wanted, strict=True) if w and g]
             given = [*self.inputs, *self.outputs, *self.saved, *self.seeds]
-            inputs = list(dict.fromkeys(given))
-            return self._runner(self._make(self._program, inputs, nodes))
+            last = {node: i for i, node in enumerate(given)}
+            runner = self._runner(self._make(self._program, list(last), nodes))
+            taken = [last[node] for node in runner.executable.inputs]
+            return (
+                runner,
+                taken,
+                [
+                    i
+                    for i, g, w in zip(self.moving, self.gradients, wanted, strict=True)
+                    if w and g is not None
+                ],
+            )
 
-        return self._once(wanted, made)  # type: ignore[no-any-return]
+        return self._made.get(wanted) or self._once(wanted, made)  # type: ignore[no-any-return]
 
     # --- the op ---
 
@@ -156,7 +190,7 @@ class Differentiable:
 
         compute.__module__ = ""  # so that the op can be made again, and no table keeps it
         return declare(
-            "compiled",
+            self._name,
             *names,
             kind=Opaque(),
             compute=compute,
@@ -186,6 +220,10 @@ class Differentiable:
 
     def _compute(self, arrays: Sequence[Any]) -> Any:
         out = self.forward([np.asarray(a) for a in arrays])
+        if self._reports:
+            *out, zero = out
+            if zero != 0:
+                raise NotFinite
         count = len(self.outputs)
         return (*out[:count], Saved(out[count:]))
 
@@ -195,22 +233,17 @@ class Differentiable:
         # If it was traced where nobody records, it saves nothing for its derivative.
         can_run = type(saved) is Saved and len(self.seeds) == len(self.smooth)
         if not can_run or any(isinstance(a, Array) for a in (*arrays, *gs)):
-            found = self._pulled_by_tensors(gs, out, arrays)
+            places, found = self.moving, self._pulled_by_tensors(gs, out, arrays)
         else:
-            values: dict[Node, Any] = dict(zip(self.inputs, arrays, strict=True))
-            values.update(zip(self.outputs, out[:-1], strict=True))
-            values.update(zip(self.saved, saved.arrays, strict=True))
-            for seed, k in zip(self.seeds, self.smooth, strict=True):
-                values[seed] = np.zeros(seed.shape, seed.dtype) if gs[k] is None else gs[k]
-            program = self.backward(wanted)
-            given = [values[node] for node in program.executable.inputs]
-            computed = iter(program(given))
-            found = [
-                next(computed) if w and g is not None else None
-                for g, w in zip(self.gradients, wanted, strict=True)
+            seeds = [
+                np.zeros(seed.shape, seed.dtype) if gs[k] is None else gs[k]
+                for seed, k in zip(self.seeds, self.smooth, strict=True)
             ]
+            program, taken, places = self.backward(wanted)
+            values = [*arrays, *out[:-1], *saved.arrays, *seeds]
+            found = program([values[i] for i in taken])
         parts: list[Any] = [None] * len(arrays)
-        for i, part in zip(self.moving, found, strict=True):
+        for i, part in zip(places, found, strict=True):
             parts[i] = part
         return parts
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -17,8 +18,9 @@ def worth_saving(
 ) -> list[Node]:
     """The values to keep for the gradients: those they read, if these are costly to compute again.
 
-    What takes few instructions for each element is computed again, from the arguments or from one
-    other value that is kept: memory is slower than that. The outputs are kept anyway.
+    What takes few instructions for each element is computed again, from the arguments or from
+    other values that are kept, and are not larger: memory is slower than that. The outputs are kept
+    anyway.
     """
     after = set(seeds)
     wanted = [g for g in gradients if g is not None]
@@ -65,6 +67,10 @@ def _recipe(node: Node, recipes: dict[Node, _Recipe], kept: set[Node]) -> _Recip
     parts = [recipes[a] for a in node.nodes]
     cost = own + sum(part.cost for part in parts)
     kept_for_it = nothing.kept.union(*(part.kept for part in parts))
-    if cost > RECOMPUTED or len(kept_for_it) > 1:
+    if cost > RECOMPUTED or sum(map(_size, kept_for_it)) > _size(node):
         return _Recipe(0, frozenset({node}))
     return _Recipe(cost, kept_for_it)
+
+
+def _size(node: Node) -> int:
+    return math.prod(node.shape)

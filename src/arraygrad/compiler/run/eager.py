@@ -21,7 +21,7 @@ from ..lower import scalars
 from .open_entry import open_entry
 from .open_kernel import NotOpen, NotWorthIt, OpenKernel
 
-__all__ = ["elementwise", "entry", "has_entries", "lines", "rule", "stretch"]
+__all__ = ["elementwise", "entry", "has_entries", "kept", "lines", "rule", "stretch"]
 
 MOST = 512  # entries that are kept
 
@@ -52,7 +52,12 @@ def entry(
         given = [kind for kind in kinds if kind.how != "result"]
         return open_entry(OpenKernel(function, given, reports, least), kinds)
 
-    return held(_lock, _made, (key, *kinds), make)
+    return kept((key, *kinds), make)
+
+
+def kept(key: Any, make: Callable[[], Any]) -> Any:
+    """What a function makes, once for each key; None if it cannot. The last used ones are kept."""
+    return held(_lock, _made, key, make)
 
 
 def _made(key: Any, make: Callable[[], Any]) -> Any:
@@ -88,7 +93,7 @@ def _of_arrays(key: Any, function: Callable[..., Any], kinds: Sequence[Kind], **
         return found
     double = np.dtype(np.float64)
     arrays = [Kind("array", double if k.dtype.kind == "f" else k.dtype) for k in kinds]
-    code = held(_lock, _made, (key, "code"), lambda: OpenKernel(function, arrays, reports=False))
+    code = kept((key, "code"), lambda: OpenKernel(function, arrays, reports=False))
     return found if code else False
 
 

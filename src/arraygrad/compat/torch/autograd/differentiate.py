@@ -29,6 +29,7 @@ from .callbacks import engine
 from .nodes import GradientEdge, edge_of, on_tensors, shown
 
 One = Tensor | GradientEdge
+_SINGLE = (Tensor, NativeEdge, Array)
 K = TypeVar("K")
 
 
@@ -209,6 +210,8 @@ def _inputs(inputs: Any, function: str = "grad") -> tuple[list[Any] | None, list
             f"`inputs` argument to `{function}()` cannot be empty: inputs of {function}() is empty"
         )
     for i, x in enumerate(wanted):
+        if type(x) is Tensor and is_recorded(x._t):
+            continue
         if not _is_single(x):
             raise RuntimeError(
                 f"inputs[{i}] must be a Tensor or a GradientEdge, not {type(x).__name__}"
@@ -223,10 +226,12 @@ def _inputs(inputs: Any, function: str = "grad") -> tuple[list[Any] | None, list
 
 
 def _is_single(value: Any) -> bool:
-    return isinstance(value, Tensor | NativeEdge | Array)
+    return isinstance(value, _SINGLE)
 
 
 def _outputs(outputs: Any, name: str) -> list[Any]:
+    if type(outputs) is Tensor:
+        return [outputs._t]
     kinds = "a Tensor, a GradientEdge or a sequence of them"
     found = several(outputs, _is_single(outputs), name, kinds)
     for i, output in enumerate(found):
@@ -240,6 +245,10 @@ def _outputs(outputs: Any, name: str) -> list[Any]:
 
 def _seeds(outputs: list[Any], given: Any, batched: bool, name: str) -> list[Any]:
     """One cotangent per output, with PyTorch's checks."""
+    if len(outputs) == 1 and type(given) is Tensor and not batched:
+        like, seed = outputs[0], given._t
+        if type(like) is Native and like.shape == seed.shape and like.dtype == seed.dtype:
+            return [seed]
     values: list[Any] = [None] * len(outputs)
     if given is not None:
         kinds = "a Tensor or a sequence of Tensors and None"

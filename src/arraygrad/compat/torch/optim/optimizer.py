@@ -26,7 +26,8 @@ class Optimizer(optimisers.Optimizer):
         return wrap(native(array))
 
     def _gradient(self, p: Tensor) -> Any:
-        return None if p.grad is None else p.grad._t
+        gradient = p.grad
+        return None if gradient is None else gradient._t
 
 
 SGD = optimizer("SGD", optim.sgd, Optimizer)
