@@ -7,7 +7,7 @@ import pytest
 
 import arraygrad as ag
 from arraygrad import optim
-from arraygrad.backends.numpy.native import FEW, compiler
+from arraygrad.backends.numpy.native import SMALL, compiler
 from arraygrad.func.trees import flatten
 
 CASES = [
@@ -113,9 +113,9 @@ def test_blocks_give_what_the_whole_array_gives(theirs, ours, options, monkeypat
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize(("theirs", "ours", "options"), REAL, ids=NAMES[:-1])
 def test_one_pass_gives_what_many_give(theirs, ours, options, dtype, by_numpy):
-    """From `FEW` elements on. Gradients are in columns, and of another dtype, too."""
+    """From `SMALL` elements on. Gradients are in columns, and of another dtype, too."""
     rng = np.random.default_rng(0)
-    shapes = [(FEW,), (FEW - 1,), (41, 25), (2, 3, 500), (50, 30), (60, 20)]
+    shapes = [(SMALL,), (SMALL - 1,), (41, 25), (2, 3, 500), (50, 30), (60, 20)]
     params = [rng.standard_normal(shape).astype(dtype) for shape in shapes]
     params[4] = np.asfortranarray(params[4])
 

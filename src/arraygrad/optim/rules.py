@@ -126,7 +126,7 @@ class Rule(Transform):
         self, p: Any, g: Any, slots: dict[str, Any], step: int, options: dict[str, Any]
     ) -> None:
         """Change a NumPy array and its slots in place."""
-        if p.size >= native.FEW and self._write_in_one_pass(p, g, slots, step, options):
+        if p.size >= native.SMALL and self._write_in_one_pass(p, g, slots, step, options):
             return
         run, given = self._started(slots, step, options)
         arrays = {name: a for name, a in given.items() if name not in NUMBERS}
