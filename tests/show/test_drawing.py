@@ -37,6 +37,12 @@ def test_graph_of_a_function() -> None:
         assert h.group == "loss"
 
 
+def test_arrays_of_other_libraries() -> None:
+    strict = pytest.importorskip("array_api_strict")
+    drawing = ag.draw(ag.sin, strict.ones(3), values=True)
+    assert [(box.title, box.value) for box in drawing.boxes] == [("x", "1"), ("sin", "")]
+
+
 def test_graph_of_tensors() -> None:
     x = ag.tensor([[2.0, 1.0], [1.0, 3.0]], requires_grad=True)
     q, r = ag.linalg.qr(x)
@@ -70,8 +76,11 @@ def test_compiled_program() -> None:
     groups = {box.title: box.group for box in drawing.boxes}
     assert groups["input 0"] == ""
     assert groups["tanh"].endswith("native")
-    assert groups["argsort"].endswith("by NumPy")
+    assert groups["argsort"].endswith("NumPy")
     assert 'label="step 0, native"' in drawing.dot()
+    loop = ag.compile(lambda x: ag.func.fori_loop(0, 5, lambda i, c: ag.sin(c), x))
+    groups = {box.title: box.group for box in ag.draw(loop, np.ones(4)).boxes}
+    assert groups["scan"] == "step 0, a loop"
     with pytest.raises(TypeError, match="NumPy arrays"):
         ag.draw(ordered, ag.tensor([1.0]))
 

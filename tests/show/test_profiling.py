@@ -90,6 +90,10 @@ def test_compiled_functions_are_ops_and_say_what_is_not_native() -> None:
     assert used(p.by_op()) == {"ordered (compiled)": (3, 2), "sum": (2, 2)}
     assert "argsort" in p.not_native()["ordered"][0]
     assert "argsort" in str(p)
+    loop = ag.compile(lambda x: ag.func.fori_loop(0, 5, lambda i, c: ag.sin(c), x))
+    with ag.profile() as p:
+        loop(VALUES)
+    assert p.not_native() == {}
 
 
 def test_trace(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compiler.call.report import traffic_of
+from ..compiler.call.report import steps_of
 from ..compiler.run.executable import Executable
 from ..compiler.trace.program import Call, Result, needed
 from ..core.nodes import Leaf, Node, public_edge
@@ -120,16 +120,11 @@ def boxes_of_program(executable: Executable) -> list[Box]:
     nodes = needed(executable.results, executable.inputs)
     nodes = [node for node in nodes if not isinstance(node, Result)]
     places = {node: i for i, node in enumerate(nodes)}
-    by_numpy = {getattr(step, "node", None): i for i, step in enumerate(executable.steps)}
-    calls = [n for n in nodes if isinstance(n, Call) and not n.op.multiple]
-    native = [n for n in calls if n not in by_numpy]
-    steps = dict(zip(native, traffic_of(executable).ops, strict=True))
+    steps = steps_of(executable)
     boxes = []
     for node in nodes:
-        step = by_numpy.get(node, steps[node][2] if node in steps else None)
         inputs = [a.args[0] if isinstance(a, Result) else a for a in node.nodes]
-        how = "by NumPy" if node in by_numpy else "native"
-        group = "" if step is None else f"step {step}, {how}"
+        group = steps.get(node, "")
         title = node.op.name if isinstance(node, Call) else node.what()
         at = list(dict.fromkeys(places[a] for a in inputs))
         dtype, size = "" if node.dtype is None else str(node.dtype), _size(node.shape, node.dtype)

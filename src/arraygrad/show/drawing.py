@@ -14,9 +14,12 @@ import shutil
 import subprocess
 from typing import Any
 
+import numpy as np
+
 from ..arrays.creation import asarray
 from ..arrays.tensor import Tensor
 from ..autograd import grad
+from ..backends.dtypes import isdtype
 from ..compiler.call.compiled import Compiled
 from ..core.cpython import user_frame
 from ..core.modes import ModeContext
@@ -133,8 +136,8 @@ def _called(
         parameters = []
     given = []
     for leaf, path in zip(leaves, paths, strict=True):
-        kind = getattr(getattr(leaf, "dtype", None), "kind", "")
-        if kind in ("f", "c") or isinstance(leaf, float | complex):
+        dtype = getattr(leaf, "dtype", np.float64 if isinstance(leaf, float | complex) else None)
+        if dtype is not None and isdtype(dtype, ("real floating", "complex floating")):
             leaf = asarray(leaf.detach() if isinstance(leaf, Tensor) else leaf).requires_grad_()
             first = parameters[path[0]] if path[0] < len(parameters) else f"argument {path[0]}"
             names[leaf._node] = first + "".join(f"[{key!r}]" for key in path[1:])  # type: ignore[index]

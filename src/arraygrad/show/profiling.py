@@ -90,8 +90,8 @@ class profile:  # noqa: N801  (a context manager, as no_grad is)
 
     Use it in a ``with`` statement. ``print(p)`` shows a table, Jupyter shows it by itself, and
     `save` writes a trace for Perfetto (ui.perfetto.dev) or Chrome (chrome://tracing). The profile
-    counts all threads of the process. A program of ops on few numbers takes about twice as long
-    with it, one of large arrays about as long as without; when it is off, it costs nothing.
+    counts all threads of the process. Ops on few numbers and their derivatives take about
+    twice as long with it, large arrays about as long as without; when it is off, it costs nothing.
 
     Time is the time of an op's kernel, and of a node in a reverse sweep with all that its rule
     calls. A compiled function is one op. What is left is Python: your own code, and recording. In

@@ -85,12 +85,31 @@ def explanation(executable: Executable, arrays: Sequence[Any], compared: Sequenc
 
 
 def not_native(executable: Executable) -> list[str]:
-    """The steps that NumPy computes, and why."""
-    return [
-        "; ".join([_described(step), *_reasons(executable, number)])
-        for number, step in enumerate(executable.steps)
-        if isinstance(step, ByNumpy) and not isinstance(step, OneOfSeveral)
-    ]
+    """The steps that NumPy computes, and why; those in the bodies of loops, too."""
+    found = []
+    for number, step in enumerate(executable.steps):
+        if isinstance(step, LoopStep):
+            bodies = [part for part, _ in step.parts() if isinstance(part, Executable)]
+            found += [f"in {step.what()}: {line}" for body in bodies for line in not_native(body)]
+        elif isinstance(step, ByNumpy) and not isinstance(step, OneOfSeveral):
+            found.append("; ".join([_described(step), *_reasons(executable, number)]))
+    return found
+
+
+def steps_of(executable: Executable) -> dict[Node, str]:
+    """For each op of a program that is a part of one step: the number of the step, and its kind."""
+    kinds: dict[Any, str] = {}  # by ops that are steps, and by values of kernels and products
+    for number, (step, planned) in enumerate(
+        zip(executable.steps, executable.plan.steps, strict=True)
+    ):
+        kind = "native" if isinstance(step, Native) else "BLAS" if isinstance(step, ByBlas) else ""
+        kind = kind or ("a loop" if isinstance(step, LoopStep) else "NumPy")
+        members = planned.values if isinstance(planned, Kernel) else [planned]
+        kinds |= dict.fromkeys(members, f"step {number}, {kind}")
+    calls = [n for n in needed(executable.results, executable.inputs) if isinstance(n, Call)]
+    values = executable.lowering.values
+    found = {n: kinds.get(n) or kinds.get(base_of(values[n])) for n in calls}
+    return {node: step for node, step in found.items() if step is not None}
 
 
 def _reasons(executable: Executable, number: int) -> list[str]:
