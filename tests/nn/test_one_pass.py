@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from rows import crossed
+from wrappers import WRAPPERS, gradients
 
 import arraygrad as ag
 from arraygrad.backends.numpy.native import SMALL, compiler
@@ -186,6 +187,15 @@ def plainly_of(function: Function) -> Function:
 
 
 ALL = [strided, value, *MODES[1:-1], under_hooks, batched_cotangents, by_all]
+
+
+@crossed(name=PROGRAMS, wrapper=WRAPPERS)
+def test_programs_in_wrappers(name: str, wrapper: str) -> None:
+    function, shape, more, settings = PROGRAMS[name]
+    arrays = [points(np.float64, shape)]
+    found = WRAPPERS[wrapper](lambda x: function(x, *more, **settings), arrays)
+    wanted = gradients(lambda x: plainly_of(function)(x, *more, **settings), arrays)
+    np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-11)
 
 
 @crossed(name=PROGRAMS, mode=ALL)

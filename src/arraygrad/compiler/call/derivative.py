@@ -161,15 +161,8 @@ class Differentiable:
             last = {node: i for i, node in enumerate(given)}
             runner = self._runner(self._make(self._program, list(last), nodes))
             taken = [last[node] for node in runner.executable.inputs]
-            return (
-                runner,
-                taken,
-                [
-                    i
-                    for i, g, w in zip(self.moving, self.gradients, wanted, strict=True)
-                    if w and g is not None
-                ],
-            )
+            asked = zip(self.moving, self.gradients, wanted, strict=True)
+            return runner, taken, [i for i, g, w in asked if w and g is not None]
 
         return self._made.get(wanted) or self._once(wanted, made)  # type: ignore[no-any-return]
 
@@ -177,8 +170,8 @@ class Differentiable:
 
     def executables(self) -> list[Executable]:
         """The programs that it has run so far, for its value and its derivatives."""
-        runners = [self.forward, *(r for r in self._made.values() if isinstance(r, Runner))]
-        return [runner.executable for runner in runners]
+        made = [found[0] for found in self._made.values() if isinstance(found, tuple)]
+        return [runner.executable for runner in (self.forward, *made)]
 
     def _declared(self) -> Any:
         count = len(self.inputs)
