@@ -59,11 +59,11 @@ def _asks_for_underflow() -> bool:
 
 
 def is_common(shape: tuple[int, ...]) -> bool:
-    """Whether to make native code for arrays of one shape.
+    """Whether to make native code for arrays of one shape: as images, layers and batches have.
 
     Otherwise it would be made for each length that the sequences of a text have.
     """
-    return all(n <= 16 or not n % 16 or not n % 10 for n in shape) or math.prod(shape) >= LARGE
+    return all(n <= 32 or not n % 8 or not n % 10 for n in shape) or math.prod(shape) >= LARGE
 
 
 # NumPy has a new object for each error state that is set: mostly, it is the one at the start.
