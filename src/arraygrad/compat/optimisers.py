@@ -255,13 +255,28 @@ def _gradients(parameters: Any) -> list[Any]:
 def clipping(shown: Callable[[Any], Any], native: Callable[[Any], Any]) -> Callable[..., Any]:
     """`clip_grad_norm_` of a facade: `shown` and `native` make its tensors from arrays and back."""
 
-    def clip_grad_norm_(parameters: Any, max_norm: float, norm_type: float = 2.0) -> Any:
-        """Scale all gradients down to a common norm; return the norm that they had."""
+    def clip_grad_norm_(
+        parameters: Any,
+        max_norm: float,
+        norm_type: float = 2.0,
+        error_if_nonfinite: bool = False,
+        foreach: bool | None = None,
+    ) -> Any:
+        """Scale all gradients down to a common norm; return the norm that they had.
+
+        If the norm is NaN, all gradients become NaN; or `error_if_nonfinite` raises an error.
+        """
         found = _gradients(parameters)
         zero = tensor(0.0, dtype=np.float32)
         with no_grad():
             total = norm([native(g.detach()) for g in found], norm_type) if found else zero
-            factor = min(1.0, max_norm / (total.item() + 1e-6))
+            if error_if_nonfinite and not np.isfinite(total.item()):
+                raise RuntimeError(
+                    f"The total norm of order {norm_type} for gradients from `parameters` is "
+                    "non-finite, so it cannot be clipped. To clip anyway, leave out "
+                    "error_if_nonfinite=True"
+                )
+            factor = float(np.minimum(1.0, max_norm / (total.item() + 1e-6)))  # NaN stays NaN
             for g in found:
                 g.mul_(factor)
         return shown(total)
@@ -269,7 +284,7 @@ def clipping(shown: Callable[[Any], Any], native: Callable[[Any], Any]) -> Calla
     return clip_grad_norm_
 
 
-def clip_grad_value_(parameters: Any, clip_value: float) -> None:
+def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = None) -> None:
     """Keep all elements of gradients between two bounds."""
     with no_grad():
         for g in _gradients(parameters):

@@ -51,6 +51,25 @@ def test_the_same_weights(name: str, options: dict[str, Any]) -> None:
         np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.parametrize("values", [[3.0, 4.0], [0.1, 0.1], [np.nan, 1.0], [np.inf, 1.0]])
+@pytest.mark.parametrize("norm_type", [2.0, 1.0, np.inf])
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_clipped_gradients(values: list[float], norm_type: float) -> None:
+    found = []
+    for torch in (ours, theirs):
+        parameters = [torch.nn.Parameter(torch.zeros(n)) for n in (2, 1)]
+        parameters[0].grad, parameters[1].grad = torch.tensor(values), torch.tensor([2.0])
+        clip = torch.nn.utils.clip_grad_norm_
+        if not np.isfinite(values).all():
+            with pytest.raises(RuntimeError, match=r"The total norm of order .* is non-finite"):
+                clip(parameters, 1.0, norm_type, error_if_nonfinite=True)
+        total = clip(parameters, 1.0, norm_type, foreach=False)
+        torch.nn.utils.clip_grad_value_(parameters, 0.3, foreach=False)
+        found.append([total.item(), *(p.grad.tolist() for p in parameters)])
+    for ours_, theirs_ in zip(*found, strict=True):
+        np.testing.assert_allclose(ours_, theirs_, rtol=1e-6)
+
+
 class Net(ours.nn.Module):
     def __init__(self) -> None:
         super().__init__()
