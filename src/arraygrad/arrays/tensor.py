@@ -69,8 +69,7 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
     --------
     >>> import arraygrad as ag
     >>> x = ag.tensor([1.0, 2.0], requires_grad=True)
-    >>> (x * x).sum().backward()
-    >>> x.grad
+    >>> ag.grad((x * x).sum(), x)
     tensor([2., 4.])
     """
 

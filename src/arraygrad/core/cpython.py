@@ -144,16 +144,20 @@ def running() -> list[tuple[str, str, Any, list[Any]]]:
     return found
 
 
+# How the names of arraygrad's files begin, and those of the texts that `arrays.recording` writes.
+OUR_FILES = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep, "<recording of "
+
+
 class _Libraries(dict[str, bool]):
     """Whether a file belongs to arraygrad, to Python or to an installed package, by its name."""
 
     def __missing__(self, filename: str) -> bool:
         import sysconfig
 
-        package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-        folders = [package, *(sysconfig.get_paths()[n] for n in ("stdlib", "purelib", "platlib"))]
-        found = filename.startswith(("<recording of ", "<frozen ", *(f + os.sep for f in folders)))
-        self[filename] = found
+        paths = sysconfig.get_paths()
+        folders = [paths[n] + os.sep for n in ("stdlib", "platstdlib", "purelib", "platlib")]
+        is_ours = filename.startswith((*OUR_FILES, "<frozen ", *folders))
+        found = self[filename] = is_ours or "site-packages" in filename
         return found
 
 

@@ -5,7 +5,6 @@ They keep packed values in the place of arrays, or the user's lines of code.
 
 from __future__ import annotations
 
-import os
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import RuleError
+from .cpython import OUR_FILES
 from .memory import owner_of
 from .nodes import FREED, UNLOADED, Node, freed_error
 from .versions import version
@@ -33,9 +33,6 @@ class NodeHooks(tuple[Callable[[Any], Any], Callable[[Any], Any]]):
         made = super().__new__(cls, hooks)
         made.record = record
         return made
-
-
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 class PackedNode(Node):
@@ -182,5 +179,4 @@ def user_frames() -> list[Any]:
     """The frames on the stack outside of arraygrad, as `traceback` has them, innermost last."""
     import traceback
 
-    ours = (_PACKAGE, "<recording of ")  # the text of `arrays.recording`
-    return [f for f in traceback.extract_stack() if not f.filename.startswith(ours)]
+    return [f for f in traceback.extract_stack() if not f.filename.startswith(OUR_FILES)]

@@ -103,13 +103,11 @@ def one_program(function: F) -> F:
         made = None if kinds is None else native.compiler()
         if made is None:
             return function(*arrays, **settings)
-        from ..compiler.call.derivative import NotFinite
-
         chosen = tuple([(key, type(value), value) for key, value in settings.items()])
         program = made.kept((function, kinds, chosen), functools.partial(make, arrays, settings))
         if program:
             # The function itself says which index is wrong; NumPy may warn or raise.
-            with contextlib.suppress(IndexError, NotFinite):
+            with contextlib.suppress(IndexError, native.NotFinite):
                 return program([a for a in arrays if a is not None])
         return function(*arrays, **settings)
 

@@ -72,6 +72,10 @@ _state = getattr(getattr(_umath, "_extobj_contextvar", None), "get", object)
 _first_state = None if _asks_for_underflow() else _state()
 
 
+class NotFinite(Exception):
+    """There is an infinity or NaN in the result of a program: NumPy may warn of it, or raise."""
+
+
 def can_compute() -> bool:
     """Whether NumPy's error state allows for native code."""
     return _state() is _first_state or not _asks_for_underflow()
@@ -202,6 +206,12 @@ def piece(program: Any, values: Sequence[Any], results: Sequence[Any]) -> tuple[
     ]
 
 
+def _has_lines(x: Any) -> bool:
+    """Whether there is native code for lines of one length."""
+    length = x.shape[-1]
+    return length <= 64 or not length % 16 or x.size >= LARGE
+
+
 class Lines:
     """An op on the lines along the last axis of contiguous arrays, in native code.
 
@@ -218,17 +228,12 @@ class Lines:
 
     def again(self, arrays: Sequence[Any], params: dict[str, Any]) -> Any:
         """The result for arrays like those of the last call: native code checks all of them."""
-        length = arrays[0].shape[-1]
-        if length > 64 and length % 16 and arrays[0].size < LARGE:
-            return NotImplemented
         known, run = self._last
-        return run(*arrays) if known == params and can_compute() else NotImplemented
+        is_same = known == params and _has_lines(arrays[0]) and can_compute()
+        return run(*arrays) if is_same else NotImplemented
 
     def __call__(self, arrays: Sequence[Any], params: dict[str, Any]) -> Any:
-        length = arrays[0].shape[-1]
-        if length > 64 and length % 16 and arrays[0].size < LARGE:
-            return NotImplemented
-        made = compiler() if can_compute() else None
+        made = compiler() if _has_lines(arrays[0]) and can_compute() else None
         if made is None:
             return NotImplemented
         kinds = [Kind("array", a.dtype, a.shape[-1]) for a in arrays]

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...arrays.tensor import Tensor, tensor_type
 from ...autograd import grad
+from ...backends.numpy.native import NotFinite
 from ...core.array import Array
 from ...core.closing import Closing
 from ...core.kinds import Opaque
@@ -39,10 +40,6 @@ from .tracing import Outcome, has_values, run_traced, values_like
 
 Backward = tuple[Runner, list[int], list[int]]
 Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
-
-
-class NotFinite(Exception):
-    """There is an infinity or NaN in a result."""
 
 
 class Saved:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import functools
 import sys
-import sysconfig
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType, MemberDescriptorType, MethodType, ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
+from ...core.cpython import is_library_file
 from ...ops.define.op import Op
 
 _MISSING = object()
@@ -204,7 +204,6 @@ class _Item:
             return _MISSING
 
 
-_INSTALLED = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib")})
 _OURS = __name__.partition(".")[0]
 
 
@@ -214,7 +213,7 @@ def _is_of_user(module: str) -> bool:
     if module.partition(".")[0] in (_OURS, "builtins"):
         return False
     place = getattr(sys.modules.get(module), "__file__", None) or ""
-    return "site-packages" not in place and not place.startswith(_INSTALLED)
+    return not is_library_file(place)
 
 
 def _is_installed(function: FunctionType) -> bool:
