@@ -10,24 +10,27 @@ import sys
 import threading
 import types
 import warnings
+from collections.abc import Callable
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
 import pytest
 
 import arraygrad as ag
+from arraygrad.core.cpython import PORTABLE
 from arraygrad.errors import DataDependentError
 
 
-def counted(function: Any) -> tuple[Any, list[int]]:
-    """A function, and a list that grows with each run of its Python code."""
-    runs: list[int] = []
+def counted(function: Any) -> tuple[Any, Callable[[], int]]:
+    """A function, and how often its Python code has run: in a queue, which guards do not see."""
+    runs: SimpleQueue[int] = SimpleQueue()
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        runs.append(1)
+        runs.put(1)
         return function(*args, **kwargs)
 
-    return run, runs
+    return run, runs.qsize
 
 
 # --- signatures ----------------------------------------------------------------------------------
@@ -39,12 +42,12 @@ def test_one_trace_for_each_signature() -> None:
     x = np.arange(3.0)
     for _ in range(3):
         np.testing.assert_array_equal(f(x), np.sin(x))
-    assert len(runs) == 1
+    assert runs() == 1
     f(x.astype(np.float32)), f(np.arange(4.0)), f(x[::-1])
-    assert len(runs) == 3
+    assert runs() == 3
     found = f(x, y=x)
     np.testing.assert_array_equal(found["z"][1], 2 * x)
-    assert len(runs) == 4
+    assert runs() == 4
 
 
 def test_dtypes_and_structures_are_kept() -> None:
@@ -294,11 +297,11 @@ def test_a_function_that_is_defined_again() -> None:
 
 def test_elements_of_arrays_that_only_numpy_computes_with() -> None:
     c = np.array([1.0, np.nan])
-    traces = []
-    f = ag.compile(lambda x: traces.append(1) or x + c * 2)  # type: ignore[func-returns-value]
+    run, runs = counted(lambda x: x + c * 2)
+    f = ag.compile(run)
     f(np.ones(2))
     np.testing.assert_array_equal(f(np.ones(2)), [3.0, np.nan])
-    assert len(traces) == 1
+    assert runs() == 1
     c[1] = 1.0
     np.testing.assert_array_equal(f(np.ones(2)), [3.0, 3.0])
 
@@ -383,7 +386,7 @@ def test_inside_another_compiled_function() -> None:
     x = np.arange(3.0)
     for _ in range(3):
         np.testing.assert_allclose(outer(x), 2 * np.cos(x), rtol=1e-15)
-    assert len(runs) == 1
+    assert runs() == 1
 
 
 def test_a_value_that_is_computed_twice_is_computed_once() -> None:
@@ -408,7 +411,7 @@ def test_other_libraries_run_eagerly() -> None:
     f = ag.compile(run)
     for _ in range(2):
         assert isinstance(f(strict.ones(3)), type(strict.ones(3)))
-    assert len(runs) == 2
+    assert runs() == 2
 
 
 def test_jax_compiles_functions_of_its_arrays() -> None:
@@ -422,7 +425,7 @@ def test_jax_compiles_functions_of_its_arrays() -> None:
         assert isinstance(found["y"], type(x))
         assert found["n"] == 3
         np.testing.assert_allclose(found["y"], [0.0, 4.0, 12.0])
-    assert len(runs) == 1
+    assert runs() == 1
     shift = jnp.ones(3)
     np.testing.assert_allclose(f(x)["y"], [0.0, 2.0, 4.0])
 
@@ -439,7 +442,7 @@ def test_functions_that_jax_cannot_compile_run_eagerly() -> None:
     f = ag.compile(run)
     for _ in range(3):
         np.testing.assert_allclose(f(jnp.arange(5.0)), [0.25, 0.25, 0.25, 0.25, 0.25])
-    assert len(runs) == 4  # of which one was a trial
+    assert runs() == 4  # of which one was a trial
 
 
 def test_tensors_over_jax_arrays_run_eagerly() -> None:
@@ -465,7 +468,7 @@ def test_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     run, runs = counted(lambda x: x if x.sum() > 0 else -x)
     f = ag.compile(run)
     f(np.ones(2)), f(-np.ones(2))
-    assert len(runs) == 2
+    assert runs() == 2
 
 
 # --- what is refused -----------------------------------------------------------------------------
@@ -650,7 +653,7 @@ def test_specialize_remembers_each_branch() -> None:
     for _ in range(3):
         np.testing.assert_array_equal(f(x), x)
         np.testing.assert_array_equal(f(-3 * x), 3 * x)
-    assert len(runs) == 2
+    assert runs() == 2
 
 
 def newton(a: Any) -> Any:
@@ -766,8 +769,12 @@ def test_writing_to_arrays_of_numpy_is_refused() -> None:
         return y
 
     for function in (single, whole, lambda x: np.array([x[0], x[1]])):
-        with pytest.raises(DataDependentError, match=r"write to an array that zeros_like\(x\)"):
+        with pytest.raises((DataDependentError, ValueError)) as caught:
             ag.compile(function)(np.ones(3))
+        # Without frames, NumPy's error for an element stays, and ours is its cause.
+        error = caught.value.__cause__ if PORTABLE and function is single else caught.value
+        assert isinstance(error, DataDependentError)
+        assert "write to an array that ag.zeros()" in str(error)
 
 
 @pytest.mark.parametrize("make", [np.zeros_like, np.ones_like, np.empty_like])

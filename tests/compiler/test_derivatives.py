@@ -223,3 +223,35 @@ def test_hooks_get_arrays_only() -> None:
         out = function(x)
     wanted = ag.grad(function(x).sum(), x)
     np.testing.assert_allclose(ag.grad(out.sum(), x).array, wanted.array)
+
+
+USES: dict[str, Any] = {
+    "value": lambda f: f(POINT),
+    "grad": lambda f: ag.func.grad(f)(POINT),
+    "jvp": lambda f: ag.func.jvp(f, (POINT,), (POINT,))[1],
+    "vmap": lambda f: ag.func.vmap(f)(np.stack([POINT, 2 * POINT])),
+    "hvp": lambda f: ag.func.jvp(ag.func.grad(f), (POINT,), (POINT,))[1],
+    "second": lambda f: ag.func.grad(lambda x: ag.sum(ag.func.grad(f)(x) * POINT))(POINT),
+    "gradients of a batch": lambda f: ag.func.vmap(ag.func.grad(f))(np.stack([POINT, 2 * POINT])),
+}
+POINT = np.array([0.3, 1.2, -0.7])
+
+
+@pytest.mark.parametrize("before", USES)
+@pytest.mark.parametrize("is_captured", [False, True])
+def test_each_use_beside_a_parameter_after_each_other_use(before: str, is_captured: bool) -> None:
+    """Which arguments have derivatives is a part of the signature."""
+    w = ag.tensor([0.5, 1.5, -1.0], requires_grad=True)
+
+    def total(x: Any, w: Any) -> Any:
+        return ag.sum(ag.sin(w * x) + 0.5 * w * w)
+
+    for use in USES:
+        one = ag.compile(lambda x: total(x, w))
+        two = ag.compile(total)
+        function = one if is_captured else lambda x, two=two: two(x, w)
+        USES[before](function)
+        found, wanted = USES[use](function), USES[use](lambda x: total(x, w))
+        np.testing.assert_allclose(found.detach(), wanted.detach(), rtol=1e-10, err_msg=use)
+        (by_w,), (w_wanted,) = (ag.grad(ag.sum(r * r), [w]) for r in (found, wanted))
+        np.testing.assert_allclose(by_w, w_wanted, rtol=1e-10, err_msg=use)

@@ -82,7 +82,7 @@ def test_the_code_of_loops() -> None:
     walks = ag.compile(
         ag.func.grad(lambda x: while_loop(lambda s: s < 9, lambda s: s * ag.sqrt(s), x))
     )
-    assert "kernels of the step back of step" in walks.assembly(np.array(2.0))
+    assert "the reverse loop of step" in walks.assembly(np.array(2.0))
 
 
 def test_only_plain_arrays() -> None:

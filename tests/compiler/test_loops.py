@@ -504,7 +504,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param != "numbers":
         monkeypatch.setattr(small_loops, "LARGEST", 0)
     if request.param == "steps":
-        monkeypatch.setattr(loop_steps.LoopCode, "of", lambda *args, **options: None)
+        monkeypatch.setattr(loop_steps, "is_native", lambda program: False)
     return str(request.param)
 
 
@@ -514,13 +514,37 @@ def test_each_way_to_run_a_loop(name: str, way: str) -> None:
     close(ag.compile(function)(POINT), function(POINT), rtol=1e-9)
 
 
+@pytest.mark.parametrize("steps", [0, 1, 64, 65, 200])
+@pytest.mark.parametrize("check", [False, True])
+def test_the_reverse_pass_of_any_number_of_steps(steps: int, check: bool, way: str) -> None:
+    """The states are kept in pieces, of which the first has 64 steps."""
+
+    def repeated(x: Any, w: Any) -> Any:
+        state = (x, 0)
+        body = lambda s: (ag.sin(s[0] * w) + 0.01 * s[1] * x, s[1] + 1)  # noqa: E731
+        return while_loop(lambda s: s[1] < steps, body, state)[0].sum()
+
+    def unrolled(x: Any, w: Any) -> Any:
+        y = x
+        for i in range(steps):
+            y = ag.sin(y * w) + 0.01 * i * x
+        return y.sum()
+
+    x, w = np.array([0.3, 0.4, 1.2]), np.array(1.1)
+    gradient = ag.func.grad(repeated, argnums=(0, 1))
+    expected = ag.func.grad(unrolled, argnums=(0, 1))(x, w)
+    for found in (gradient(x, w), ag.compile(gradient, check=check)(x, w)):
+        for a, b in zip(found, expected, strict=True):
+            close(a, b, rtol=1e-9)
+
+
 def test_the_code_of_each_way(way: str) -> None:
     executable = ag.compile(scanned)._program((POINT,), {})[0].executable
     (step,) = [s for s in executable.steps if isinstance(s, loop_steps.ScanStep)]
     kinds = {
         "numbers": small_loops.SmallLoop,
         "kernels": loop_steps.LoopCode,
-        "steps": type(None),
+        "steps": loop_steps.StepLoop,
     }
     assert type(step.code) is kinds[way]
     told = {"numbers": "numbers in registers", "kernels": "kernels in native", "steps": "Python"}

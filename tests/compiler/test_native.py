@@ -16,7 +16,7 @@ import pytest
 
 import arraygrad as ag
 from arraygrad.compiler.llvm import native, objects
-from arraygrad.compiler.run import memory
+from arraygrad.compiler.run import memory, pool
 
 TESTS = Path(__file__).parents[1]
 
@@ -115,6 +115,21 @@ def test_results_do_not_depend_on_the_number_of_threads() -> None:
     for value, gradient in found[1:]:
         assert value == found[0][0]
         np.testing.assert_array_equal(gradient, found[0][1])
+
+
+def test_without_threads_in_native_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on other systems than Linux: Python's threads share the chunks of kernels."""
+    x = np.random.default_rng(0).normal(size=(900, 1100))
+    expected = ag.func.value_and_grad(loss)(x)
+    monkeypatch.setattr(pool, "has_threads", lambda: False)
+    before = ag.get_num_threads()
+    try:
+        ag.set_num_threads(3)
+        found = ag.compile(ag.func.value_and_grad(loss))(x)
+    finally:
+        ag.set_num_threads(before)
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")

@@ -29,7 +29,7 @@ from ..trace.bodies import is_recorded
 from ..trace.traced import Traced
 from . import report
 from .decisions import Decisions
-from .derivative import Differentiable
+from .derivative import Differentiable, moves
 from .elsewhere import Elsewhere, is_compiled_elsewhere
 from .guards import Guards
 from .shortcuts import MOST, Shortcut
@@ -39,6 +39,9 @@ from .tracing import NotTraceable, Outcome, run_traced
 P = ParamSpec("P")
 R = TypeVar("R")
 
+PATIENCE = (
+    4  # programs in a row that no second call can use, after which the function runs as it is
+)
 MANY = 64  # programs that a function keeps; and the number of traces after which it warns
 
 
@@ -66,7 +69,7 @@ class Compiled(Generic[P, R]):
         self._shortcuts: dict[Any, list[Shortcut]] = {}
         self._lock = threading.Lock()
         self._traces = 0
-        self._has_warned = False
+        self._useless = 0  # the programs in a row that no second call can use
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
@@ -91,7 +94,7 @@ class Compiled(Generic[P, R]):
 
     def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call with any arguments."""
-        if is_tracing():
+        if is_tracing() or self._useless >= PATIENCE:
             return self._function(*args, **kwargs)  # it becomes a part of another trace
         arguments = Arguments(self._static, args, kwargs)
         leaves = arguments.leaves
@@ -100,17 +103,24 @@ class Compiled(Generic[P, R]):
         if any(map(is_foreign, leaves)):
             return self._of_others(arguments)
         is_op = any(isinstance(leaf, Array) and _needs_op(leaf) for leaf in leaves)
-        # What an op saves depends on whether its arguments are recorded.
+        # What an op saves depends on whether its arguments are recorded; and its derivatives are
+        # those by the arguments that may have some.
         saves = is_op and any(map(is_recorded, leaves))
-        key = (arguments.key, is_op, saves, recorder() is None)
+        moving = tuple(map(moves, leaves)) if is_op else None
+        key = (arguments.key, moving, saves, recorder() is None)
         program = self._found(key, arguments)
         if program is None:
             try:
                 program = _Program(self._function, arguments, is_op, **self._options)
             except NotTraceable as reason:
-                self._warn_of(reason)
+                if reason.args:  # it is the function's own doing
+                    self._warn(str(reason))
+                    self._useless = PATIENCE
                 return self._function(*args, **kwargs)
             self._keep(key, program)
+            self._useless = 0 if program.guards.hold() else self._useless + 1
+            if self._useless == PATIENCE:
+                self._warn("changes what it reads from outside")
         is_simple = not (kwargs or program.is_op or self._options["specialize"])
         is_simple = is_simple and all(type(a) is np.ndarray for a in args)
         results = program.run(leaves)
@@ -122,16 +132,14 @@ class Compiled(Generic[P, R]):
             del shortcuts[MOST:]
         return results
 
-    def _warn_of(self, reason: NotTraceable) -> None:
-        """Warn once that the function runs as it is, if this is the function's own doing."""
-        if reason.args and not self._has_warned:
-            self._has_warned = True
-            name = getattr(self._function, "__name__", "a function")
-            warnings.warn(
-                f"{name} {reason}, which happens in each call: so it is not compiled, and runs as "
-                "it is. Pass what it reads as an argument, and return what it computes",
-                stacklevel=4,
-            )
+    def _warn(self, what: str) -> None:
+        """Warn that the function runs as it is from now on."""
+        name = getattr(self._function, "__name__", "a function")
+        warnings.warn(
+            f"{name} {what}, which happens in each call: so it is not compiled, and runs as it is. "
+            "Pass what it reads as an argument, and return what it computes",
+            stacklevel=4,
+        )
 
     def _of_others(self, arguments: Arguments) -> Any:
         """A call with arrays of other libraries."""
@@ -309,24 +317,13 @@ class _Program:
     @functools.cached_property
     def way(self) -> Way:
         """How to call it with NumPy arrays only: by the native entry point, if it can have one."""
-        plain, structure = self.executable, self._structure
-        build = None if structure is not None else self._build
-        if self._make is not CheckedExecutable:
-            outputs = tuple(range(len(plain.outputs)))
-            entry = Entry(plain, outputs if structure is None else structure)
-            if entry.call is not None:
-                return Way(entry.call, self.guards.quick, self.guards, build)
-        types = [(x.shape, x.dtype) for x in plain.given]
-
-        def call(*arrays: Any) -> Any:
-            if len(arrays) != len(types):
-                return NotImplemented
-            for a, (shape, dtype) in zip(arrays, types, strict=True):
-                if type(a) is not np.ndarray or a.shape != shape or a.dtype != dtype:
-                    return NotImplemented
-            return plain(arrays)
-
-        return Way(call, self.guards.quick, self.guards, self._build)
+        plain, build = self.executable, self._build
+        call = Entry(plain, self._structure).call
+        if call is None:
+            call = lambda *arrays: plain(arrays) if plain.fits(arrays) else NotImplemented  # noqa: E731
+        elif self._structure is not None:
+            build = None
+        return Way(call, self.guards.quick, self.guards, build)
 
     @property
     def executable(self) -> Executable:

@@ -24,7 +24,7 @@ from ...core.kinds import Opaque
 from ...core.locks import held
 from ...core.modes import ModeContext, current_modes
 from ...core.structures import taken_apart
-from ...func import jvp, vmap
+from ...func import jvp, vjp, vmap
 from ...ops import zeros_like
 from ...ops.define.op import Own, declare
 from ...ops.define.rules import Rule
@@ -33,7 +33,7 @@ from ..lower.worth import worth_saving
 from ..run.entry import Runner
 from ..run.executable import Executable
 from ..trace.bodies import is_recorded
-from ..trace.program import Node
+from ..trace.program import Call, Node
 from ..trace.traced import Traced
 from .decisions import Decisions
 from .tracing import Outcome, has_values, run_traced, values_like
@@ -98,7 +98,7 @@ class Differentiable:
         self._made: dict[Any, Any] = {}  # the compiled transforms
         self._lock = threading.Lock()
         arrays = [leaves[i] for i in positions]
-        self.moving = [i for i, a in enumerate(arrays) if _moves(a)]
+        self.moving = [i for i, a in enumerate(arrays) if moves(a)]
         records = any(is_recorded(a) for a in arrays)
         model = list(leaves)
         for i in self.moving:
@@ -133,17 +133,14 @@ class Differentiable:
             targets = [t for t in (*own, *outcome.stand_ins) if t.requires_grad]
             found: Any = grad(tensors, targets, seeds, allow_unused=True)
             self.gradients = [None if g is None else outcome.trace.node(g.array) for g in found]
-        self.saved = worth_saving(self.outputs, self.seeds, self.gradients)
+        self.saved, self._kept = worth_saving(self.outputs, self.seeds, self.gradients)
         self._program = program
         more = list(self.saved)
         if self._reports:
-            floats = [x for x in self.outputs if x.dtype.kind == "f"]
+            floats = [_before_reshape(x) for x in self.outputs if x.dtype.kind == "f"]
             zeros = [_sum(Traced(x, outcome.trace) * 0, axis=None, keepdims=False) for x in floats]
             more.append(outcome.trace.node(sum(zeros[1:], zeros[0])))
-        self.forward = self._runner(self._make(program, self.inputs, self.outputs, more))
-
-    def _runner(self, executable: Executable) -> Runner:
-        return Runner(executable, is_checked=type(executable) is not Executable)
+        self.forward = Runner(self._make(program, self.inputs, self.outputs, more))
 
     def backward(self, wanted: tuple[bool, ...]) -> Backward:
         """The program that computes the cotangents of some inputs.
@@ -156,8 +153,15 @@ class Differentiable:
             nodes = [g for g, w in zip(self.gradients, wanted, strict=True) if w and g]
             given = [*self.inputs, *self.outputs, *self.saved, *self.seeds]
             last = {node: i for i, node in enumerate(given)}
-            runner = self._runner(self._make(self._program, list(last), nodes))
-            taken = [last[node] for node in runner.executable.inputs]
+            read, stack = set(), list(nodes)
+            while stack:
+                node = stack.pop()
+                if node not in read:
+                    read.add(node)
+                    stack += [] if node in last else node.nodes
+            # Not what is not read: results that no gradient reads have been left out.
+            taken = [i for node, i in last.items() if node in read]
+            runner = Runner(self._make(self._program, [given[i] for i in taken], nodes))
             asked = zip(self.moving, self.gradients, wanted, strict=True)
             return runner, taken, [i for i, g, w in asked if w and g is not None]
 
@@ -194,7 +198,7 @@ class Differentiable:
             ),
             holomorphic=False,
             multiple=True,
-            own=Own(batch=self._batch),
+            own=Own(batch=self._batch, kept=self._with_kept),
         )
 
     def __call__(self, arrays: Sequence[Any]) -> Any:
@@ -212,10 +216,15 @@ class Differentiable:
         out = self.forward([np.asarray(a) for a in arrays])
         if self._reports:
             *out, zero = out
-            if zero != 0:
+            if zero.item() != 0:
                 raise NotFinite
         count = len(self.outputs)
         return (*out[:count], Saved(out[count:]))
+
+    def _with_kept(self, out: Any) -> Any:
+        """The results, of which those that no gradient reads are left out."""
+        outputs = zip(self.outputs, out, strict=False)
+        return (*[v if node in self._kept else Saved() for node, v in outputs], out[-1])
 
     def _pull(self, gs: list[Any], wanted: Any, out: Any, arrays: Sequence[Any]) -> list[Any]:
         wanted = tuple(wanted[i] for i in self.moving)
@@ -223,36 +232,31 @@ class Differentiable:
         # If it was traced where nobody records, it saves nothing for its derivative.
         can_run = type(saved) is Saved and len(self.seeds) == len(self.smooth)
         if not can_run or any(isinstance(a, Array) for a in (*arrays, *gs)):
-            places, found = self.moving, self._pulled_by_tensors(gs, out, arrays)
+            places, found = self.moving, self._pulled_by_tensors(gs, arrays)
         else:
-            seeds = [
-                np.zeros(seed.shape, seed.dtype) if gs[k] is None else gs[k]
-                for seed, k in zip(self.seeds, self.smooth, strict=True)
-            ]
             program, taken, places = self.backward(wanted)
-            values = [*arrays, *out[:-1], *saved.arrays, *seeds]
+            values = [*arrays, *out[:-1], *saved.arrays, *self._seeds(gs)]
             found = program([values[i] for i in taken])
         parts: list[Any] = [None] * len(arrays)
         for i, part in zip(places, found, strict=True):
             parts[i] = part
         return parts
 
-    def _pulled_by_tensors(self, gs: list[Any], out: Any, arrays: Sequence[Any]) -> Any:
+    def _pulled_by_tensors(self, gs: list[Any], arrays: Sequence[Any]) -> Any:
         """The pullback, compiled as a function of the arguments, which can be differentiated."""
-        cotangents = [zeros_like(out[k]) if gs[k] is None else gs[k] for k in self.smooth]
-        return self._transform("pull", self._pullback)(arrays, cotangents)
+        return self._transform("pull", self._pullback)(arrays, self._seeds(gs))
+
+    def _seeds(self, gs: list[Any]) -> list[Any]:
+        """The cotangents of the results that have derivatives: zeros for those that got none."""
+        outputs = self.outputs
+        return [
+            np.zeros(outputs[k].shape, outputs[k].dtype) if gs[k] is None else gs[k]
+            for k in self.smooth
+        ]
 
     def _pullback(self, arrays: list[Any], cotangents: list[Any]) -> list[Any]:
-        tensors = [_leaf_over(a) if i in self.moving else a for i, a in enumerate(arrays)]
-        outputs = self._outputs_of(tensors)
-        results: Any = grad(
-            [outputs[k] for k in self.smooth],
-            [tensors[i] for i in self.moving],
-            cotangents,
-            create_graph=True,
-            allow_unused=True,
-        )
-        return list(results)
+        function, primals = self._of_moving(arrays, self.moving)
+        return list(vjp(function, *primals)[1](cotangents))
 
     def _push(self, out: Any, arrays: Sequence[Any], tangents: Sequence[Any]) -> Any:
         # Captured tensors have no tangents. The function that is compiled here captures them anew.
@@ -265,16 +269,20 @@ class Differentiable:
 
     def _pushed(self, arrays: list[Any], tangents: list[Any]) -> Any:
         positions = [i for i in self.moving if i < len(arrays)]
+        function, primals = self._of_moving(arrays, positions)
+        return jvp(function, primals, tuple(tangents[i] for i in positions))[1]
 
-        def of_moving(*moving: Any) -> list[Any]:
+    def _of_moving(self, arrays: Sequence[Any], positions: list[int]) -> tuple[Any, Any]:
+        """The smooth outputs as a function of some of the arrays, and these arrays."""
+
+        def function(*moving: Any) -> list[Any]:
             full = list(arrays)
             for i, value in zip(positions, moving, strict=True):
                 full[i] = value
             outputs = self._outputs_of(full)
             return [outputs[k] for k in self.smooth]
 
-        primals = tuple(arrays[i] for i in positions)
-        return jvp(of_moving, primals, tuple(tangents[i] for i in positions))[1]
+        return function, tuple(arrays[i] for i in positions)
 
     def _batch(self, op: Any, arrays: Any, flags: tuple[bool, ...], params: Any) -> Any:
         count = len(self._positions)
@@ -312,7 +320,14 @@ class Differentiable:
         return held(self._lock, found)
 
 
-def _moves(array: Any) -> bool:
+def _before_reshape(node: Node) -> Node:
+    """The same elements, in the shape in which a pass computes them."""
+    while isinstance(node, Call) and node.op.view == "reshape":
+        (node,) = node.nodes
+    return node
+
+
+def moves(array: Any) -> bool:
     """Whether an argument may have a derivative: it is in a transform, or requires gradients."""
     if not isinstance(array, Array) or array.dtype.kind not in "fc":
         return False

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import io
 import os
 import random
 import warnings
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from numbers import Number
@@ -23,7 +25,7 @@ from types import (
     BuiltinMethodType,
     MethodWrapperType,
 )
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,7 +37,7 @@ from ...core.versions import refused_writes, writes_to
 from ..llvm.objects import addresses_of
 from ..trace.traced import Traced
 from .quick import Expression
-from .reachable import Read, is_users, reachable
+from .reachable import CONTAINERS, MAPPINGS, Read, is_users, reachable
 from .tracing import WRITES_OUTSIDE, NotTraceable
 
 SMALL = 4096  # bytes of an array that are compared as one object of Python
@@ -43,9 +45,9 @@ SMALL = 4096  # bytes of an array that are compared as one object of Python
 _OF_TENSORS = {"array", "_array", "data"}  # the parts of tensors that give their values to NumPy
 
 
-def _of_numpy() -> Any:
-    """The state of NumPy's own source of random numbers, for `numpy.random.normal` and others."""
-    state: Any = np.random.get_state()  # noqa: NPY002  (it is what users draw from)
+def _of_numpy(source: Any = np.random) -> Any:
+    """The state of a source of NumPy's older kind: that of `numpy.random.normal`, or another."""
+    state: Any = source.get_state()
     return state[1].tobytes(), *state[2:]
 
 
@@ -77,30 +79,35 @@ class Guards:
         self._records = recorder() is not None
         # Pairs of arrays and copies of them: the program depends on their elements.
         self._elements: list[tuple[Any, Any]] = []
+        self._arrays: list[Any] = []  # NumPy's
         self._before: list[tuple[Any, Any]] = []  # containers, and copies of them
         # Sources of random numbers, as functions that give their states, and these states.
         self._sources: list[tuple[Read, Any]] = []
         self._same: list[tuple[Read, Any]] = []
-        self._states: list[tuple[Read, Any]] = []
+        self._contents: list[tuple[Read, Contents]] = []
         # Tensors, with their arrays, and whether they require gradients.
         self._tensors: dict[int, tuple[Tensor, Any, bool]] = {}
         self.quick: Callable[[], bool] = bool  # false, before the trace
-        found, names = reachable(function, *static)
+        found, names, is_whole = reachable(function, *static)
+        if not is_whole:
+            raise NotTraceable("reads too much from outside to notice all changes")
         self._reads_arrays = not names.isdisjoint(_OF_TENSORS)
         if not names.isdisjoint(_DRAWS):  # else another thread may be who draws
             self._sources += [(read, read()) for read in _OF_ALL]
         for read, value, is_known in found:
-            if isinstance(value, Iterator) and not is_users(type(value)):
+            is_file = isinstance(value, io.IOBase)  # to print to
+            if isinstance(value, Iterator) and not is_file and not is_users(type(value)):
                 raise NotTraceable(f"reads from a {type(value).__name__}")
-            if isinstance(value, np.random.Generator):
-                read_state = functools.partial(getattr, value.bit_generator, "state")
-                self._sources.append((read_state, read_state()))
-            if isinstance(value, list | dict):
+            if (source := _source(value)) is not None:
+                self._sources.append((source, source()))
+            if isinstance(value, list | dict | set | deque):
                 self._before.append((value, value.copy()))
+            if isinstance(value, CONTAINERS):
+                self._contents.append((read, Contents.of(value)))
+            if isinstance(value, np.ndarray):
+                self._arrays.append(value)
             if not is_known:
                 self._same.append((read, value))
-            if (state := _state(value)) is not None:
-                self._states.append((read, state))
             if isinstance(value, Tensor):
                 self._note(value)
 
@@ -132,12 +139,10 @@ class Guards:
                 stacklevel=2,
             )
         self._sources.clear()
-        # A function may note its calls in a list, which happens only while it is traced.
-        self._states = [(read, state) for read, state in self._states if _state(read()) == state]
         for tensor in captured:
             self._note(tensor)
         pairs = list(read)
-        arrays = [value for _, value in self._same if isinstance(value, np.ndarray)]
+        arrays = list(self._arrays)
         if self._reads_arrays:
             arrays += [array for _, array, _ in self._tensors.values()]
         pairs += [(array, array) for array in arrays]
@@ -152,14 +157,11 @@ class Guards:
             values = now.values() if isinstance(now, dict) else now
             if any(isinstance(plain(v), Traced) for v in values):
                 leaked = True
-                if isinstance(now, dict):
-                    now.clear()
-                    now.update(before)
-                else:
-                    now[:] = before
+                now.clear()
+                now.extend(before) if isinstance(now, list | deque) else now.update(before)
         self._before.clear()
         if leaked:
-            raise NotTraceable("puts arrays into a list or dictionary from outside")
+            raise NotTraceable("puts arrays into a container from outside")
 
     def _expression(self) -> Expression:
         found = Expression()
@@ -167,13 +169,9 @@ class Guards:
         for tensor, array, requires_grad in self._tensors.values():
             found.tensor(tensor, array, requires_grad)
         for read, value in self._same:
-            is_made_anew = isinstance(value, BuiltinMethodType | MethodWrapperType)
-            (found.equal if is_made_anew else found.same)(read, value)
-        for read, state in self._states:
-            if state[0] in (list, tuple):
-                found.length(read, *state)
-            else:
-                found.true(functools.partial(_has_state, read, state))
+            (found.equal if isinstance(value, _MADE_ANEW) else found.same)(read, value)
+        for read, contents in self._contents:
+            found.contents(read, *contents)
         for array, copy in self._elements:
             if copy.nbytes <= SMALL:
                 found.equal(array.tobytes, copy.tobytes())
@@ -204,9 +202,8 @@ class Guards:
             now = read()
             if now is not value and not _is_equal(now, value):
                 return False
-        for read, state in self._states:
-            if _state(read()) != state:
-                return False
+        if not all(contents.are_in(read()) for read, contents in self._contents):
+            return False
         return all(_has_bits(array, copy) for array, copy in self._elements)
 
 
@@ -214,22 +211,46 @@ def _refuse() -> None:
     raise TypeError(WRITES_OUTSIDE)
 
 
+# What each access makes anew: built-in methods, and the bytes of a buffer.
+_MADE_ANEW = (BuiltinMethodType, MethodWrapperType, bytes)
+
+
 def _is_equal(now: Any, value: Any) -> bool:
     """Whether two objects are the same number or text, or the same built-in method."""
-    if isinstance(value, BuiltinMethodType | MethodWrapperType):  # made anew by each access
+    if isinstance(value, _MADE_ANEW):
         return type(now) is type(value) and bool(now == value)
     return isinstance(value, Number | str) and type(now) is type(value) and repr(now) == repr(value)
 
 
-def _state(value: Any) -> Any:
-    """What may change of a container, but for its items."""
-    if isinstance(value, dict):
-        return type(value), tuple(map(id, value))
-    return (type(value), len(value)) if isinstance(value, list | tuple) else None
+class Contents(NamedTuple):
+    """The type of a container, and its items; of a mapping its keys, and its values."""
+
+    kind: type
+    items: tuple[Any, ...]
+    values: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, container: Any) -> Contents:
+        """The contents that a container has."""
+        values = tuple(container.values()) if isinstance(container, MAPPINGS) else ()
+        return cls(type(container), tuple(container), values)
+
+    def are_in(self, container: Any) -> bool:
+        """Whether a container has equal objects. Containers inside it have guards of their own."""
+        now = Contents.of(container)
+        if now.kind is not self.kind or len(now.items) != len(self.items):
+            return False
+        pairs = zip((*now.items, *now.values), (*self.items, *self.values), strict=True)
+        return all(a is b or isinstance(b, CONTAINERS) or _is_equal(a, b) for a, b in pairs)
 
 
-def _has_state(read: Read, state: Any) -> bool:
-    return bool(_state(read()) == state)
+def _source(value: Any) -> Read | None:
+    """A function that gives the state of a source of random numbers; None for other objects."""
+    if isinstance(value, np.random.Generator):
+        return functools.partial(getattr, value.bit_generator, "state")
+    if isinstance(value, np.random.RandomState):
+        return functools.partial(_of_numpy, value)
+    return value.getstate if isinstance(value, random.Random) else None
 
 
 _memcmp = (ctypes.cdll.msvcrt if os.name == "nt" else ctypes.CDLL(None)).memcmp

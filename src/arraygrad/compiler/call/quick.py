@@ -6,6 +6,7 @@ The expression is true only if everything is the same object as before. Else `Gu
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -40,10 +41,13 @@ class Expression:
         name, word = self.name(tensor), "is not" if requires_grad else "is"
         self.parts.append(f"{name}._array is {self.name(array)} and {name}._node {word} None")
 
-    def length(self, read: Read, kind: type, length: int) -> None:
-        """Ask for a container of some type and length."""
-        text = self._read(read)
-        self.parts.append(f"type({text}) is {self.name(kind)} and len({text}) == {length}")
+    def contents(self, read: Read, kind: type, items: Any, values: Any) -> None:
+        """Ask for a container of some type with the same items, or keys and values."""
+        parts = [f"type(c := {self._read(read)}) is {self.name(kind)} and len(c) == {len(items)}"]
+        for now, before in (("c", items), ("c.values()", values)):
+            if before:
+                parts.append(f"all(map({self.name(operator.is_)}, {now}, {self.name(before)}))")
+        self.parts.append(" and ".join(parts))
 
     def true(self, test: Callable[[], bool]) -> None:
         """Ask for the truth of a function without arguments."""

@@ -1,27 +1,46 @@
 """What a function may read from outside: a walk over all that it reaches.
 
-That are the variables of enclosing functions and global ones, attributes of objects, classes and
-the user's modules, items of containers that are reached from these, and the same for the user's
-functions and methods that are called by name.
+The walk goes through variables of enclosing functions and global variables, attributes of objects,
+classes and the user's modules, and items of containers. It goes into the user's functions and
+methods that are called by name. It looks at all attributes of an object of an installed package:
+nobody knows which of them the package reads. The standard library's objects are not looked into,
+but for containers, buffers and context variables.
 """
 
 from __future__ import annotations
 
+import dis
 import functools
 import sys
 from argparse import Namespace
+from array import array
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from types import FunctionType, MemberDescriptorType, MethodType, ModuleType, SimpleNamespace
+from contextvars import ContextVar
+from types import (
+    BuiltinMethodType,
+    FunctionType,
+    MappingProxyType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+    SimpleNamespace,
+)
 from typing import Any, NamedTuple
+from weakref import ReferenceType
 
 from ...core.cpython import is_library_file
 from ...ops.define.op import Op
+from ...ops.define.rules import Rule
 
 _MISSING = object()
-_TAKEN_APART = (dict, list, tuple, MethodType)  # which may be made anew with the same parts
-LARGEST = 256  # items of a container that is looked into
-DEEPEST = 40  # containers and objects inside each other
-MOST = 2000  # values that are looked into
+_UNSET = object()  # the value of a context variable that has none
+MAPPINGS = (dict, MappingProxyType)
+CONTAINERS = (*MAPPINGS, list, tuple, set, frozenset, deque)
+_TAKEN_APART = (*CONTAINERS, MethodType)  # which may be made anew with the same parts
+_BUFFERS = (array, bytearray, memoryview)
+DEEPEST = 40  # containers inside each other that may be made anew
+MOST = 20_000  # values that are looked at
 
 Read = Callable[[], Any]
 
@@ -34,7 +53,8 @@ def itself(value: Any) -> Any:
 class Found(NamedTuple):
     """A value that a function may read.
 
-    `is_known` says that it is known by its parts, so that an equal one can take its place.
+    `is_known` says that other guards notice if it is replaced: those of its parts, so that an equal
+    value can take its place, or that of the container which it is an item of.
     """
 
     read: Read
@@ -42,63 +62,94 @@ class Found(NamedTuple):
     is_known: bool
 
 
-def reachable(*roots: Any) -> tuple[list[Found], set[str]]:
-    """All that functions and objects may read, and the names in the functions.
+class Reach(NamedTuple):
+    """All that functions and objects may read.
+
+    `names` are the names in the functions. `is_whole` says whether all of it was looked at.
+    """
+
+    found: list[Found]
+    names: set[str]
+    is_whole: bool
+
+
+def reachable(*roots: Any) -> Reach:
+    """All that functions and objects may read.
 
     Attributes are looked at if any of the functions has a name like theirs in it.
     """
     names: set[str] = set()
-    reads = [functools.partial(itself, root) for root in roots]
+    texts: set[str] = set()
     while True:
-        walk = _Walk(frozenset(names))
-        for read in reads:
-            walk.go_inside(read, read(), 0)
-        if walk.names <= names:
-            return walk.found, names
+        walk = _Walk(frozenset(names), frozenset(texts))
+        walk.go_through(roots)
+        if walk.names <= names and walk.texts <= texts:
+            return Reach(walk.found, names, len(walk.found) < MOST)
         names |= walk.names
+        texts |= walk.texts
 
 
 class _Walk:
     """A walk over everything that can be reached."""
 
-    def __init__(self, attributes: frozenset[str]) -> None:
+    def __init__(self, attributes: frozenset[str], texts: frozenset[str]) -> None:
         self.found: list[Found] = []
-        self.names: set[str] = set()  # in the functions that were met
-        self._attributes = attributes
+        # The names in the functions that were met, and the texts by which they may read attributes.
+        self.names: set[str] = set()
+        self.texts: set[str] = set()
+        self._attributes, self._texts = attributes | texts, texts
         self._by_text = not attributes.isdisjoint(_BY_TEXT)
         self._visited: dict[int, Any] = {}
 
-    def go_inside(self, read: Read, value: Any, depth: int) -> None:
-        """Find what can be reached from a value."""
-        self._visited[id(value)] = value
-        for part in self._parts(read, value):
-            found = part()
-            if found is _MISSING:
-                if isinstance(part, _Attribute | _Item) and part.may_appear:
-                    self.found.append(Found(part, found, False))
-                continue
-            if isinstance(found, ModuleType) and not _is_of_user(found.__name__):
-                continue
-            is_new = self._goes_into(found, depth)
-            self.found.append(Found(part, found, is_new and isinstance(found, _TAKEN_APART)))
-            if is_new:
-                self.go_inside(part, found, depth + 1)
+    def go_through(self, roots: Iterable[Any]) -> None:
+        """Find what can be reached from some values."""
+        rest: list[tuple[Read, Any, int]] = []
+        for root in roots:
+            self._visited[id(root)] = root
+            rest.append((functools.partial(itself, root), root, 0))
+        while rest and len(self.found) < MOST:
+            read, value, depth = rest.pop()
+            for part in self._parts(read, value):
+                found = part()
+                if found is _MISSING:
+                    if isinstance(part, _Attribute | _Item) and part.may_appear:
+                        self.found.append(Found(part, found, False))
+                    continue
+                if isinstance(found, ModuleType) and not _is_of_user(found.__name__):
+                    continue
+                is_new = self._goes_into(found)
+                if isinstance(found, _TAKEN_APART):
+                    is_known = is_new and depth < DEEPEST
+                else:
+                    is_known = isinstance(value, CONTAINERS)
+                self.found.append(Found(part, found, is_known))
+                if not is_new:
+                    continue
+                self._visited[id(found)] = found
+                if is_known and isinstance(found, _TAKEN_APART):
+                    rest.append((part, found, depth + 1))
+                else:  # a guard asks for this very object
+                    rest.append((functools.partial(itself, found), found, 0))
 
-    def _goes_into(self, value: Any, depth: int) -> bool:
-        if id(value) in self._visited or depth == DEEPEST or len(self._visited) >= MOST:
+    def _goes_into(self, value: Any) -> bool:
+        if id(value) in self._visited:
             return False
-        if isinstance(value, FunctionType) and _is_installed(value):
-            return False
-        return not isinstance(value, dict | list | tuple) or len(value) <= LARGEST
+        return not (isinstance(value, FunctionType) and _is_installed(value))
 
     def _parts(self, read: Read, value: Any) -> Iterator[Read]:
         """How to read each part of a value."""
         if isinstance(value, FunctionType):
             yield from self._variables(value)
-        elif isinstance(value, dict):
+        elif isinstance(value, MAPPINGS):
             yield from (_Item(read, key) for key in value)
-        elif isinstance(value, list | tuple):
+        elif isinstance(value, set | frozenset):
+            yield from (functools.partial(itself, item) for item in value)
+        elif isinstance(value, CONTAINERS):
             yield from (_Item(read, i) for i in range(len(value)))
+        elif isinstance(value, _BUFFERS):
+            yield functools.partial(bytes, value)
+        elif isinstance(value, ContextVar):
+            yield functools.partial(value.get, _UNSET)
         elif isinstance(value, tuple(_PARTS)):
             kind = next(kind for kind in _PARTS if isinstance(value, kind))
             yield from (_Attribute(read, name) for name in _PARTS[kind])
@@ -107,14 +158,26 @@ class _Walk:
         elif isinstance(value, type):
             if is_users(value):
                 own = {name for kind in value.__mro__[:-1] for name in vars(kind)}
-                yield from (_Attribute(read, n) for n in self._names_in(own))
+                own = {*self._names_in(own), *own.intersection(_OF_NEW_OBJECTS)}
+                yield from (_Attribute(read, n) for n in sorted(own))
+            if is_users(type(value)):
+                yield _Attribute(read, "__class__")
+        elif isinstance(value, ReferenceType):
+            yield value
+        elif isinstance(value, Op):  # a program calls what computes a user's op; rules become steps
+            names = () if value.is_library else ("rules", "slopes", "joint", "jvp", "own")
+            yield from (_Attribute(read, name) for name in names)
+        elif isinstance(value, Rule):
+            yield _Attribute(read, "function")
         else:
             # An object of arraygrad may say what of it can change.
-            yield from (_Attribute(read, name) for name in getattr(value, "__guarded__", ()))
+            yield from (_Attribute(read, name) for name in getattr(type(value), "__guarded__", ()))
             if is_users(type(value)) or type(value) in _NAMESPACES:
                 yield from self._of_object(read, value)
             elif hasattr(value, "__wrapped__"):
                 yield _Attribute(read, "__wrapped__")
+            elif _is_of_package(type(value)):
+                yield from (_Attribute(read, name) for name in _attributes_of(value))
 
     def _names_in(self, own: Iterable[str]) -> list[str]:
         """Which of some attributes a function may read. By a text, it may read any of them."""
@@ -124,7 +187,8 @@ class _Walk:
 
     def _variables(self, function: FunctionType) -> Iterator[Read]:
         op = getattr(function, "op", None)
-        if isinstance(op, Op) and op.is_library:  # its tables grow, and it computes the same
+        if isinstance(op, Op):  # the function that runs an op
+            yield functools.partial(itself, op)
             return
         for cell in function.__closure__ or ():
             if _content(cell) is not _MISSING:
@@ -132,9 +196,15 @@ class _Walk:
         # By where it was written: a wrapper has the module of the function that it wraps.
         if not _is_of_user(str(function.__globals__.get("__name__"))):
             return
-        names = _names(function.__code__)
-        self.names |= names
-        for name in sorted(names & function.__globals__.keys()):
+        variables: set[str] = set()
+        for code in _codes(function.__code__):
+            self.names.update(code.co_names)
+            variables |= _global_names(code)
+            if not _BY_TEXT.isdisjoint(code.co_names):
+                texts = {c for c in code.co_consts if isinstance(c, str) and c.isidentifier()}
+                self.texts |= texts
+                variables |= texts
+        for name in sorted(variables & function.__globals__.keys()):
             yield functools.partial(function.__globals__.get, name, _MISSING)
         for name in ("__defaults__", "__kwdefaults__"):
             if getattr(function, name):
@@ -145,17 +215,31 @@ class _Walk:
         own, kind = getattr(value, "__dict__", {}), type(value)
         for name in self._names_in(own):
             yield _Attribute(read, name)
-        for name in sorted((self._attributes | {"__call__"}).difference(own)):
-            of_kind = getattr(kind, name, _MISSING)
-            if of_kind is _MISSING:
-                if self._by_text:  # as in getattr(value, name, default)
+        called = {
+            name
+            for base in kind.__mro__
+            if is_users(base)
+            for name, member in vars(base).items()
+            if isinstance(member, FunctionType) and _is_called_by_python(name)
+        }
+        for name in sorted((self._attributes | called).difference(own)):
+            where = [base for base in kind.__mro__ if name in vars(base)]
+            if not where:
+                if name in self._texts:  # as in getattr(value, name, default)
                     yield _Attribute(read, name, may_appear=True)
-            elif isinstance(of_kind, MemberDescriptorType) or not hasattr(of_kind, "__get__"):
+                continue
+            first = vars(where[0])[name]
+            if isinstance(first, MemberDescriptorType) or not hasattr(type(first), "__get__"):
                 yield _Attribute(read, name)  # of the object, where it may appear later
-            elif is_users(kind):
+                continue
+            if is_users(kind) and isinstance(first, _METHODS):
                 yield _Attribute(functools.partial(itself, kind), name)
-                if not isinstance(of_kind, property):
-                    yield _Item(functools.partial(itself, own), name, may_appear=True)
+            # A method may call that of a base, by super().
+            for base in where[isinstance(first, _METHODS) :]:
+                if is_users(base):
+                    yield _Item(functools.partial(itself, vars(base)), name)
+            if is_users(kind) and not isinstance(first, property):
+                yield _Item(functools.partial(itself, own), name, may_appear=True)
 
 
 def _content(cell: Any) -> Any:
@@ -166,15 +250,27 @@ def _content(cell: Any) -> Any:
 
 
 # Ways to read attributes by texts.
-_BY_TEXT = {"getattr", "hasattr", "vars", "__dict__", "attrgetter"}
+_BY_TEXT = {"getattr", "hasattr", "vars", "globals", "__dict__", "attrgetter"}
 _NAMESPACES = (SimpleNamespace, Namespace)
 
 # Objects that hold functions, and the names of their parts.
 _PARTS: dict[type, tuple[str, ...]] = {
     MethodType: ("__self__", "__func__"),
+    BuiltinMethodType: ("__self__",),
     functools.partial: ("func", "args", "keywords"),
+    classmethod: ("__func__",),
+    staticmethod: ("__func__",),
     property: ("fget",),
+    functools.cached_property: ("func",),
 }
+_METHODS = (FunctionType, classmethod, staticmethod, property)
+_OF_NEW_OBJECTS = {"__init__", "__new__", "__post_init__"}
+_OTHERS = {"__del__", "__delattr__", "__hash__", "__reduce__", "__repr__", "__setattr__", "__str__"}
+
+
+def _is_called_by_python(name: str) -> bool:
+    """Whether Python calls a method for operators, items, attributes, loops or `with`."""
+    return name.startswith("__") and name.endswith("__") and name not in _OF_NEW_OBJECTS | _OTHERS
 
 
 class _Attribute:
@@ -186,7 +282,10 @@ class _Attribute:
         self.of, self.name, self.may_appear = of, name, may_appear
 
     def __call__(self) -> Any:
-        return getattr(self.of(), self.name, _MISSING)
+        try:
+            return getattr(self.of(), self.name, _MISSING)
+        except Exception:  # of a property
+            return _MISSING
 
 
 class _Item:
@@ -228,15 +327,29 @@ def is_users(thing: Any) -> bool:
     return _is_of_user(str(thing.__module__))
 
 
-def _names(code: Any) -> set[str]:
-    """The names that a function reads, with those of the functions written inside it.
+def _is_of_package(kind: type) -> bool:
+    """Whether a class is of an installed package: not arraygrad's, nor the standard library's."""
+    top = str(kind.__module__).partition(".")[0]
+    return top != _OURS and top not in sys.stdlib_module_names
 
-    If it reads attributes by texts, these are names, too.
-    """
-    found = set(code.co_names)
-    if found & _BY_TEXT:
-        found |= {c for c in code.co_consts if isinstance(c, str) and c.isidentifier()}
+
+def _attributes_of(value: Any) -> list[str]:
+    """The names of all attributes that an object has itself."""
+    slots = [getattr(kind, "__slots__", ()) for kind in type(value).__mro__]
+    own = [name for names in slots for name in ([names] if isinstance(names, str) else names)]
+    return sorted({*own, *getattr(value, "__dict__", ())} - {"__dict__", "__weakref__"})
+
+
+@functools.lru_cache(4096)
+def _global_names(code: Any) -> frozenset[str]:
+    """The global variables that a function reads: not the attributes, whose names may be equal."""
+    read = ("LOAD_GLOBAL", "LOAD_NAME")
+    return frozenset(i.argval for i in dis.get_instructions(code) if i.opname in read)
+
+
+def _codes(code: Any) -> Iterator[Any]:
+    """The code of a function, and those of the functions written inside it."""
+    yield code
     for constant in code.co_consts:
         if hasattr(constant, "co_names"):
-            found |= _names(constant)
-    return found
+            yield from _codes(constant)

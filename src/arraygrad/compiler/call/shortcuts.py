@@ -44,7 +44,6 @@ class Shortcut:
         numbers = {i for i, _ in self._numbers}
         self._arrays = [i for i in range(len(leaves)) if i not in numbers]
         self._scalars = [i for i, x in enumerate(leaves) if isinstance(x, np.generic)]
-        self._types = [(x.shape, x.dtype) for x in executable.given]
         self._entry: Entry | None = None
 
     def __call__(self, leaves: Sequence[Any]) -> Any:
@@ -68,16 +67,13 @@ class Shortcut:
 
     def _found(self, arrays: Sequence[Any]) -> Any:
         if self._entry is None:
-            self._entry = Entry(self._executable, tuple(range(len(self._executable.outputs))))
+            self._entry = Entry(self._executable)
         found: Any = NotImplemented
         if self._entry.call is not None:
             found = self._entry.call(*arrays)
         if found is not NotImplemented:
             return found
-        for a, (shape, dtype) in zip(arrays, self._types, strict=True):
-            if type(a) is not np.ndarray or a.shape != shape or a.dtype != dtype:
-                return NotImplemented
-        return self._executable(arrays)
+        return self._executable(arrays) if self._executable.fits(arrays) else NotImplemented
 
 
 def _is_same(x: Any, value: Any) -> bool:

@@ -221,10 +221,6 @@ def _run(
                 f"{error} In a compiled function, no values are known: compute this part outside "
                 "of it"
             ) from error
-        except ValueError as error:
-            if isinstance(error.__cause__, DataDependentError):  # NumPy says less
-                raise error.__cause__ from None
-            raise
         for i, tensor, x in tensors:
             if tensor.array is not x:
                 raise TypeError(

@@ -110,7 +110,6 @@ class Function:
         self._engine = engine  # owns the code
         self.text = text
         self.address = engine.address(name)
-        self.call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(self.address)
 
 
 _known: weakref.WeakValueDictionary[Any, Function] = weakref.WeakValueDictionary()

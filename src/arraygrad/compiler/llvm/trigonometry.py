@@ -57,7 +57,7 @@ def atan(w: Writer, x: Value) -> Value:
     one = w.like(x, 1.0)
     is_large = w.compare("gt", a, w.like(x, 2.414213562373095))
     is_middle = w.compare("gt", a, w.like(x, 0.6666))
-    # Of a number above 2.4, minus the inverse; of one above 0.67, the tangent of an eighth less.
+    # A number above 2.4 becomes minus its inverse; one above 0.67, the tangent of an eighth less.
     above = w.choose(is_large, w.like(x, -1.0), w.choose(is_middle, w.exact("fsub", a, one), a))
     below = w.choose(is_large, a, w.choose(is_middle, w.exact("fadd", a, one), one))
     t = w.divide(above, below)

@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.array import Array
 from ...ops import reshape, where, zeros_like
-from ...ops.define.op import Own, declare
 from ..run.loop_steps import ChoiceStep
 from ..trace.bodies import (
     Body,
@@ -17,9 +15,8 @@ from ..trace.bodies import (
     Pulled,
     in_batch,
     is_smooth,
-    operands,
+    loop_op,
     pushed,
-    settled,
     spread,
     traced_body,
 )
@@ -37,6 +34,9 @@ class Choice(Loop):
         They take different arrays, and return results of the same shapes and dtypes.
     """
 
+    op = loop_op("cond")
+    step = ChoiceStep
+
     def __init__(self, yes: Body, no: Body) -> None:
         self.yes, self.no = yes, no
         self.split = 1 + len(yes.inputs)  # after the predicate, and the inputs of `yes`
@@ -45,21 +45,9 @@ class Choice(Loop):
         yes, no = (len(needed(body.outputs)) for body in (self.yes, self.no))
         return f"<choice between {yes} and {no} values>"
 
-    def step(self, node: Any, lowering: Any, is_checked: bool) -> ChoiceStep:
-        """The step of a program that runs it."""
-        return ChoiceStep(node, lowering, is_checked)
-
     def types(self) -> list[Type]:
         """The shapes and dtypes of the results."""
         return [(x.shape, x.dtype) for x in self.yes.outputs]
-
-    def run(self, arrays: Sequence[Any]) -> list[Any]:
-        """The choice on arrays of any type."""
-        if not any(isinstance(a, Array) for a in arrays):
-            return self.compute(arrays)
-        return settled(run_cond(*operands(arrays), loop=self))
-
-    again = run
 
     def compute(self, arrays: Sequence[Any]) -> list[Any]:
         """The choice on NumPy arrays, op by op."""
@@ -73,8 +61,8 @@ class Choice(Loop):
         """Each body, with what belongs to its inputs."""
         return [(self.yes, values[1 : self.split]), (self.no, values[self.split :])]
 
-    def push(self, arrays: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
-        """The tangents of the results."""
+    def push(self, arrays: Sequence[Any], tangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """The results, and their tangents."""
         given = [t is not None and is_smooth(a) for a, t in zip(arrays, tangents, strict=True)]
         moves = [body.moves(flags) for body, flags in self._branches(given)]
         outs = [k for k, pair in enumerate(zip(*moves, strict=True)) if any(pair)]
@@ -86,7 +74,7 @@ class Choice(Loop):
             bodies.append(_tangents(body, moving, outs))
             taken += [*own, *(t[i] for i in moving)]
         found = iter(Choice(*bodies).run(taken)) if outs else iter(())
-        return [
+        return self.run(arrays), [
             next(found) if k in outs else zeros_like(arrays[0], *kind)
             for k, kind in enumerate(self.types())
         ]
@@ -138,21 +126,6 @@ def _tangents(body: Body, moving: Sequence[int], outs: Sequence[int]) -> Body:
         lambda given: [np.zeros(body.outputs[k].shape, body.outputs[k].dtype) for k in outs],
         body.inputs,
     )
-
-
-run_cond = declare(
-    "cond",
-    "*arrays",
-    compute=lambda xp, *arrays, loop: tuple(loop.compute(arrays)),
-    joint=lambda gs, wanted, out, arrays, loop: loop.pull(gs, wanted, out, arrays),
-    jvp=lambda arrays, t_arrays, loop: tuple(loop.push(arrays, t_arrays)),
-    holomorphic=False,
-    multiple=True,
-    own=Own(
-        batch=lambda op, arrays, flags, params: tuple(params["loop"].batch(arrays, flags)),
-        types=lambda inputs, params: params["loop"].types(),
-    ),
-)
 
 
 Branch = Callable[[list[Any]], list[Any]]

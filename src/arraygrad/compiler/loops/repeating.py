@@ -21,9 +21,7 @@ from ..trace.bodies import (
     in_batch,
     is_smooth,
     loop_op,
-    operands,
     pushed,
-    settled,
     traced_body,
 )
 from ..trace.inference import Type
@@ -43,6 +41,9 @@ class While(Loop):
         How many arrays the state has.
     """
 
+    op = loop_op("while_loop")
+    step = WhileStep
+
     def __init__(self, condition: Body, body: Body, states: int) -> None:
         self.condition, self.body, self.states = condition, body, states
         self.of_condition = len(condition.inputs) - states
@@ -52,26 +53,14 @@ class While(Loop):
     def __repr__(self) -> str:
         return f"<while loop, {len(needed(self.body.outputs))} values>"
 
-    def step(self, node: Any, lowering: Any, is_checked: bool) -> WhileStep:
-        """The step of a program that runs it."""
-        return WhileStep(node, lowering, is_checked)
-
     def types(self) -> list[Type]:
         """The shapes and dtypes of the state."""
         return [(x.shape, x.dtype) for x in self.body.outputs]
-
-    def run(self, arrays: Sequence[Any]) -> list[Any]:
-        """The loop on arrays of any type."""
-        if not any(isinstance(a, Array) for a in arrays):
-            return self.compute(arrays)
-        return settled(run_while(*operands(arrays), loop=self))
 
     def split(self, arrays: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
         """The constants of the condition, those of the body, and the state."""
         a, b = self.of_condition, self.constants
         return list(arrays[:a]), list(arrays[a:b]), list(arrays[b:])
-
-    again = run
 
     def compute(self, arrays: Sequence[Any]) -> list[Any]:
         """The last state, from NumPy arrays, op by op."""
@@ -239,9 +228,6 @@ def _chosen(condition: Any, yes: Sequence[Any], no: Sequence[Any]) -> list[Any]:
         where(reshape(condition, (*condition.shape, *(1,) * (x.ndim - condition.ndim))), x, y)
         for x, y in zip(yes, no, strict=True)
     ]
-
-
-run_while = loop_op("while_loop")
 
 
 def while_loop(condition: Any, body: Any, init: list[Any]) -> list[Any]:

@@ -66,7 +66,7 @@ class Kept:
             for node in needed([*pulled.outputs, *gradients]):
                 if not changing.isdisjoint(node.nodes):
                     changing.add(node)
-            known = worth_saving([*rows, *after], seeds, gradients)
+            known, _ = worth_saving([*rows, *after], seeds, gradients)
             saved = [node for node in known if node in changing]
         others = [*pulled.inputs[:c], *pulled.inputs[c + s :], *seeds]
         read = set(needed(gradients, [*saved, *rows, *after, *others]))

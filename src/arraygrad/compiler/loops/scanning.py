@@ -57,8 +57,11 @@ class Scan(Loop):
     Attributes
     ----------
     kept : Kept or None
-        What the last results are: what the reverse pass needs.
+        If it is there, the last results of the loop are what the reverse pass needs.
     """
+
+    op = loop_op("scan")
+    step = ScanStep
 
     def __init__(
         self,
@@ -88,10 +91,6 @@ class Scan(Loop):
 
     # --- what it computes ---
 
-    def step(self, node: Any, lowering: Any, is_checked: bool) -> ScanStep:
-        """The step of a program that runs it."""
-        return ScanStep(node, lowering, is_checked)
-
     def types(self) -> list[Type]:
         """The shapes and dtypes of the results: the last state, and the results of all steps."""
         out = self.body.outputs
@@ -109,7 +108,7 @@ class Scan(Loop):
             flags = tuple(is_recorded(a) and is_smooth(a) for a in arrays)
             if any(flags):
                 loop = loop.recorded(flags)
-        return settled(run_scan(*operands(arrays), loop=loop)[: len(self.body.outputs)])
+        return settled(self.op(*operands(arrays), loop=loop)[: len(self.body.outputs)])
 
     def again(self, arrays: Sequence[Any]) -> list[Any]:
         """The loop as a part of a body: also what it keeps is a result, which may be used."""
@@ -254,9 +253,6 @@ class Scan(Loop):
         if self.kept is None or any(g is not None for g in gs[self.kept.visible :]):
             loop = self.like(self.body, self.constants, self.states)
             loop = loop.recorded(tuple(targets))
-            out = run_scan(*operands(arrays), loop=loop)
+            out = self.op(*operands(arrays), loop=loop)
         assert loop.kept is not None
         return loop.kept.pull(loop, gs, targets, out, arrays)
-
-
-run_scan = loop_op("scan")

@@ -39,7 +39,7 @@ class _Way:
         The loop adds it up; its values are side by side anyway; it is a product of values side by
         side; it is an op on sums.
     parts : dict of Node to _Way
-        Of an op: the arguments that are sums.
+        The arguments of an op that are sums.
     stacked : set of Node
         The values of all steps that are put side by side for it.
     """

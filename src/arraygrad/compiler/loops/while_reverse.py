@@ -1,7 +1,7 @@
 """The reverse pass of a `while_loop` as an op.
 
-It runs the loop again, keeps the state of each step, and goes back through them. Its derivatives
-follow from those of the loop with tangents.
+It runs the loop again, which keeps the state before each step. Then it is a scan over these states,
+from the last to the first. Its derivatives follow from those of the loop with tangents.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...core.array import Array
 from ...ops import broadcast_to, zeros_like
 from ..run.loop_steps import WhilePulledStep
-from ..trace.bodies import Body, Loop, Pulled, loop_op, operands
+from ..trace.bodies import Body, Loop, Pulled, loop_op
 from ..trace.inference import Type
 from ..trace.program import Node
+from .scanning import Scan
 
 if TYPE_CHECKING:
     from .repeating import While
@@ -41,6 +41,9 @@ class WhilePulled(Loop):
         The inputs of the body whose cotangents are wanted.
     """
 
+    op = loop_op("while_loop_pullback")
+    step = WhilePulledStep
+
     def __init__(self, loop: While, targets: Sequence[int]) -> None:
         self.loop, self.targets = loop, list(targets)
         self.flags = [False] * loop.of_condition + [
@@ -54,69 +57,63 @@ class WhilePulled(Loop):
     def __repr__(self) -> str:
         return f"<reverse pass of a {self.loop!r}>"
 
+    @property
+    def carried(self) -> int:
+        """The number of arrays that go from step to step: cotangents of the state, and sums."""
+        return len(self.seeded) + sum(i < self.loop.of_body for i in self.targets)
+
     @functools.cached_property
     def back(self) -> Body:
-        """One step back: from constants, the state before and cotangents of the state after.
+        """One step back: from constants, what is carried, and the state before the step.
 
-        It returns the cotangents of the state before, and of the constants that are wanted.
+        What is carried are the cotangents of the state, and the sums of those of the constants that
+        are wanted.
         """
-        loop = self.loop
+        loop, b = self.loop, self.loop.of_body
         pulled = Pulled(loop.body, self.moving)
-        b = loop.of_body
-        of_state = [b + j for j in self.seeded]
-        wanted = [*of_state, *(i for i in self.targets if i < b)]
-        seeds: list[Node] = []
-        for j in self.seeded:
-            known = pulled.seeds.get(j)
-            seeds.append(known or pulled.trace.input_like(loop.body.inputs[b + j]).node)
-        gradients = pulled.gradients(self.seeded, wanted)
-        outputs = [
-            g or pulled.zeros(pulled.inputs[i]) for g, i in zip(gradients, wanted, strict=True)
-        ]
-        return Body([*pulled.inputs, *seeds], outputs)
+        constants = [i for i in self.targets if i < b]
+        gradients = pulled.gradients(self.seeded, [*(b + j for j in self.seeded), *constants])
+        carried: list[Node] = []
+        outputs: list[Node] = []
+        for j, g in zip(self.seeded, gradients, strict=False):
+            like = pulled.inputs[b + j]
+            carried.append(pulled.seeds.get(j) or pulled.trace.input_like(like).node)
+            outputs.append(g or pulled.zeros(like))
+        for i, g in zip(constants, gradients[len(self.seeded) :], strict=True):
+            before = pulled.trace.input_like(pulled.inputs[i]).node
+            carried.append(before)
+            outputs.append(before if g is None else pulled.sum_of(before, g))
+        return Body([*pulled.inputs[:b], *carried, *pulled.inputs[b:]], outputs)
 
-    def step(self, node: Any, lowering: Any, is_checked: bool) -> WhilePulledStep:
-        """The step of a program that runs it."""
-        return WhilePulledStep(node, lowering, is_checked)
+    def split(self, arrays: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """The inputs of the loop, and what is carried to the last step: the sums are zero."""
+        given, gs = self._parts(arrays)
+        constants = [self.loop.body.inputs[i] for i in self.targets if i < self.loop.of_body]
+        return given, [*gs, *(np.zeros(x.shape, x.dtype) for x in constants)]
+
+    def cotangents(self, carried: Sequence[Any]) -> list[Any]:
+        """The cotangents of the targets, from what is carried out of the first step."""
+        b = self.loop.of_body
+        of_state = dict(zip(self.seeded, carried, strict=False))
+        sums = iter(carried[len(self.seeded) :])
+        return [next(sums) if i < b else np.array(of_state[i - b]) for i in self.targets]
 
     def types(self) -> list[Type]:
         """The shapes and dtypes of the targets."""
         found = [self.loop.body.inputs[i] for i in self.targets]
         return [(x.shape, x.dtype) for x in found]
 
-    def run(self, arrays: Sequence[Any]) -> list[Any]:
-        """The reverse pass on arrays of any type."""
-        if not any(isinstance(a, Array) for a in arrays):
-            return self.compute(arrays)
-        return list(run_while_pulled(*operands(arrays), loop=self))
-
-    again = run
-
     def compute(self, arrays: Sequence[Any]) -> list[Any]:
         """The reverse pass on NumPy arrays, op by op."""
-        return self.walk(arrays, self.loop.states_of, self.back)
-
-    def walk(self, arrays: Sequence[Any], states_of: Any, back: Any) -> list[Any]:
-        """The reverse pass, by a function that gives all states, and one for a step back."""
-        loop, count = self.loop, len(self.seeded)
-        given = arrays[: len(arrays) - count]
-        gs = list(arrays[len(given) :])
-        _, for_body, _ = loop.split(given)
-        sums = [
-            np.zeros(self.loop.body.inputs[i].shape, self.loop.body.inputs[i].dtype)
-            for i in self.targets
-            if i < loop.of_body
+        given, carried = self.split(arrays)
+        _, for_body, first = self.loop.split(given)
+        states = self.loop.states_of(given)[:-1]
+        rows = [
+            np.array([state[j] for state in states], x.dtype).reshape(-1, *x.shape)
+            for j, x in enumerate(first)
         ]
-        for state in states_of(given)[-2::-1]:
-            out = back([*for_body, *state, *gs])
-            gs = out[:count]
-            sums = [x + y for x, y in zip(sums, out[count:], strict=True)]
-        of_state = dict(zip(self.seeded, gs, strict=True))
-        of_constants = iter(sums)
-        return [
-            next(of_constants) if i < loop.of_body else np.array(of_state[i - loop.of_body])
-            for i in self.targets
-        ]
+        loop = Scan(self.back, len(for_body), self.carried, len(states), reverse=True)
+        return self.cotangents(loop.compute([*for_body, *carried, *rows]))
 
     # --- derivatives and batches ---
 
@@ -199,6 +196,3 @@ class WhilePulled(Loop):
             for j in pulled.seeded
         ]
         return pulled.run([*inputs, *seeds])
-
-
-run_while_pulled = loop_op("while_loop_pullback")

@@ -151,7 +151,7 @@ def _sign(n: Numbers, x: Parts) -> Parts:
     is_far = n.test(_EQ, size, n.number(math.inf))
     found = []
     for part, other in (x, x[::-1]):
-        # Of an infinite part next to a finite one, the sign; of two, no number.
+        # An infinite part next to a finite one leaves its sign; two infinite parts leave NaN.
         is_infinite = n.test(_EQ, n.of(elementwise.abs, part), n.number(math.inf))
         is_other = n.test(_EQ, n.of(elementwise.abs, other), n.number(math.inf))
         far = n.choose(is_infinite, n.of(elementwise.sign, part), n.number(0))

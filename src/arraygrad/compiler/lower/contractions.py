@@ -32,7 +32,7 @@ class Contraction:
         for x, names in zip(values, self.labels, strict=True):
             for n, name in zip(x.shape, names, strict=True):
                 self.lengths[name] = max(n, self.lengths.get(name, 1))
-        # Of several axes that only one operand has, the last makes its rows, or columns.
+        # The last of the axes that only one operand has makes its rows, or columns.
         long = [c for c in self.to if self.lengths[c] > 1]
         self.rows = [c for c in long if c not in right][-1:]
         self.columns = [c for c in long if c not in left][-1:]

@@ -15,12 +15,12 @@ RECOMPUTED = 60  # the cost up to which elementwise values are computed again in
 
 def worth_saving(
     outputs: Sequence[Node], seeds: Sequence[Node], gradients: Sequence[Node | None]
-) -> list[Node]:
-    """The values to keep for the gradients: those they read, if these are costly to compute again.
+) -> tuple[list[Node], set[Node]]:
+    """The values to keep for the gradients, and the outputs that the gradients read.
 
-    What takes few instructions for each element is computed again, from the arguments or from
-    other values that are kept, and are not larger: memory is slower than that. The outputs are kept
-    anyway.
+    The values are those that are costly to compute again. What takes few instructions for each
+    element is computed again, from the arguments or from other values that are kept, and are not
+    larger: memory is slower than that. The outputs are there anyway.
     """
     after = set(seeds)
     wanted = [g for g in gradients if g is not None]
@@ -34,17 +34,19 @@ def worth_saving(
     rest = [a for node in order if node in after for a in node.nodes if a not in after]
     rest += [g for g in wanted if g not in after]
     found: dict[Node, None] = {}
-    seen = set(kept)
+    seen: set[Node] = set()
     while rest:
         node = rest.pop()
-        if node in seen or isinstance(node, Input | Constant | Full):
+        if node in seen:
             continue
         seen.add(node)
+        if node in kept or isinstance(node, Input | Constant | Full):
+            continue
         if node in recipes[node].kept:
             found[node] = None
         else:
             rest += node.nodes
-    return sorted(found, key=lambda node: node.number)
+    return sorted(found, key=lambda node: node.number), seen & kept
 
 
 class _Recipe(NamedTuple):

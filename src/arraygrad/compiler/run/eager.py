@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import traced as blocks
-from ...backends.numpy.native import BY_VALUE, Kind
+from ...backends.numpy.native import BY_VALUE, Kind, NotCommon
 from ...core.locks import held
 from ...ops.define.op import Op
 from ..llvm.python import has_entries
@@ -55,23 +55,26 @@ def entry(
     return kept((key, *kinds), make)
 
 
-def kept(key: Any, make: Callable[[], Any]) -> Any:
+def kept(key: Any, make: Callable[..., Any], *given: Any) -> Any:
     """What a function makes, once for each key; None if it cannot. The last used ones are kept."""
-    return held(_lock, _made, key, make)
+    return held(_lock, _made, key, make, *given)
 
 
-def _made(key: Any, make: Callable[[], Any]) -> Any:
+def _made(key: Any, make: Callable[..., Any], *given: Any) -> Any:
     """What a function makes; what it has made for this key before, if it is still kept."""
     global _is_making
-    if key in _entries:
+    found = _entries.get(key, _entries)
+    if found is not _entries:
         _entries.move_to_end(key)
-        return _entries[key]
+        return found
     if _is_making:
         return None
-    found: Any = None
+    found = None
     try:
         _is_making = True
-        found = make()
+        found = make(*given)
+    except NotCommon:
+        return None
     except NotOpen:
         pass
     except NotWorthIt:

@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..fuse.fusion import base_of
-from ..llvm.objects import LAYOUT, READABLE
+from ..llvm.objects import LAYOUT, READABLE, address_of
 from ..llvm.python import EntryCode, EntryText, has_entries
 from ..lower.core import Core, is_whole
 from .executable import Executable, Native
+from .groups import Tables
+from .memory import Memory, shared_block
 from .pool import pool_cell, prepare, run_address
-from .prepared import Prepared
 
 LONG = 300_000  # the cost from which on other threads of Python may run meanwhile
 
@@ -25,40 +26,42 @@ Structure = Any  # the number of an output, or a tuple of structures
 
 
 class Entry:
-    """The entry point of a program. `call` is None if the program cannot have one."""
-
-    def __init__(self, executable: Executable, structure: Structure) -> None:
-        self.call: Any = None
-        if structure is None or not _can_have_one(executable):
-            return
-        if any(step.nest.chunks > 1 for step in executable.steps):
-            prepare()
-        prepared = Prepared(executable)  # owns the kernels and constants
-        text = _ProgramText(executable, structure, prepared)
-        self.call = EntryCode(text.text(), text.outside, prepared).function()
-
-
-class Runner:
-    """A program that runs by its native entry point, from the second call on, if it can have one.
+    """The entry point of a program. `call` is None if the program cannot have one.
 
     Parameters
     ----------
     executable : Executable
-    is_checked : bool
-        Whether its steps are checked, so that Python must run them.
+    structure : optional
+        That of the result; by default, a tuple of all outputs.
     """
 
-    def __init__(self, executable: Executable, is_checked: bool = False) -> None:
+    def __init__(self, executable: Executable, structure: Structure | None = None) -> None:
+        self.call: Any = None
+        if not _can_have_one(executable):
+            return
+        if structure is None:
+            structure = tuple(range(len(executable.outputs)))
+        if any(step.nest.chunks > 1 for step in executable.steps):
+            prepare()
+        block = shared_block(executable.memory)
+        tables = Tables(executable.steps, Memory(block))
+        text = _ProgramText(executable, structure, tables, block.is_busy)
+        # The executable owns the kernels and constants.
+        self.call = EntryCode(text.text(), text.outside, executable, block, tables).function()
+
+
+class Runner:
+    """Runs a program: from the second call on by its native entry point, if it can have one."""
+
+    def __init__(self, executable: Executable) -> None:
         self.executable = executable
-        self._count = len(executable.outputs)
-        self._is_new, self._is_checked = True, is_checked
+        self._is_new = True
         self._entry: Entry | None = None
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """The outputs for some inputs."""
         if self._entry is None and not self._is_new:
-            structure = None if self._is_checked else tuple(range(self._count))
-            self._entry = Entry(self.executable, structure)
+            self._entry = Entry(self.executable)
         self._is_new = False
         if self._entry is not None and self._entry.call is not None:
             found = self._entry.call(*arrays)
@@ -68,7 +71,9 @@ class Runner:
 
 
 def _can_have_one(executable: Executable) -> bool:
-    if not has_entries() or not all(isinstance(step, Native) for step in executable.steps):
+    if executable.is_checked or not has_entries():  # Python runs the steps that are checked
+        return False
+    if not all(isinstance(step, Native) for step in executable.steps):
         return False
     written = {x for step in executable.steps for x in step.writes}
     bases = [base_of(x) for x in executable.outputs]
@@ -80,22 +85,26 @@ def _can_have_one(executable: Executable) -> bool:
 class _ProgramText(EntryText):
     """The text of an entry point."""
 
-    def __init__(self, executable: Executable, structure: Structure, prepared: Prepared) -> None:
+    def __init__(
+        self, executable: Executable, structure: Structure, tables: Tables, is_busy: Any
+    ) -> None:
         super().__init__()
-        self.executable, self.structure, self.prepared = executable, structure, prepared
+        self.executable, self.structure, self.tables = executable, structure, tables
+        self.is_busy = is_busy
         self.constants: list[str] = []
 
     def text(self) -> str:
-        self._busy = self.at(ctypes.addressof(self.prepared.is_busy))
+        self._busy = self.at(ctypes.addressof(self.is_busy))
         release = self.function("Py_DecRef")
         self.require_equal("i64", self.let(f"load i64, ptr {self._busy}"), "0")
         self._check_arguments()
         self._make_outputs()
         self._run()
-        if self.prepared.flags:  # Python runs it again, and raises
+        if self.executable.flags:  # Python runs it again, and raises
             wrong = self.undone(*(f"{release}(ptr {x})" for x in self.outputs))
-            for flag in self.prepared.flags:
-                self.require_equal("i8", self.let(f"load i8, ptr {self.at(flag)}"), "0", wrong)
+            for x in self.executable.flags:
+                flag = self.at(address_of(self.tables.arrays[base_of(x)]))
+                self.require_equal("i8", self.let(f"load i8, ptr {flag}"), "0", wrong)
         self.say(f"ret ptr {self._built(self.structure)}")
         return "\n".join([*self.constants, self.defined()])
 
@@ -133,12 +142,10 @@ class _ProgramText(EntryText):
 
     def _run(self) -> None:
         """Tell the kernels where the arrays are, and run them."""
-        assert LAYOUT is not None
-        for x, array in self.objects.items():
-            if self.prepared.reads(x):
-                data = self.load(array, LAYOUT.data)
-                self.say(f"store ptr {data}, ptr {self.at(self.prepared.place(x))}")
-        steps = self.prepared.steps
+        entries = self.at(self.tables.place(0))
+        for i, x in self.tables.open:
+            self.store(f"ptr {self.objects[x]}", entries, 8 * i)
+        steps = self.tables.steps
         is_long = sum(step.nest.cost for step in self.executable.steps) > LONG
         state = None
         if is_long:

@@ -5,7 +5,6 @@ Its results are those of `interpret`, up to rounding.
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import operator
 from collections.abc import Callable, Sequence
@@ -14,15 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.numpy.threads import share
 from ..emit.folds import bits_of, combine_text, fill_text
 from ..emit.nests import Nest
 from ..emit.products import Tiles, is_small
 from ..fuse.fusion import Kernel, Plan, base_of
 from ..fuse.kernels import body_of
 from ..fuse.results import own_results
-from ..llvm.native import Function, compiled, vector_bytes, vector_registers
-from ..llvm.objects import reference
+from ..llvm.native import compiled, vector_bytes, vector_registers
 from ..llvm.vectors import Module
 from ..lower.core import (
     Alias,
@@ -39,9 +36,9 @@ from ..lower.core import (
 from ..lower.lowering import Lowering
 from ..trace.bodies import loop_of
 from ..trace.interpret import compute
-from ..trace.program import Call, Constant, Node, Program, Result
+from ..trace.program import Call, Constant, Node, Program, Result, Shape
 from ..trace.traced import Trace
-from .groups import grouped
+from .groups import Group, grouped
 from .memory import Buffer, Memory, Pool, arranged, new_array
 
 Arrays = dict[Core, Any]  # what is in memory
@@ -75,6 +72,8 @@ class Executable:
         What is false after a run, unless integers of an index array were out of range.
     llvm : str
         The text of all kernels.
+    pool : Pool
+        The memory for intermediate values.
     """
 
     is_checked = False  # whether loops inside compare their steps with NumPy
@@ -127,8 +126,8 @@ class Executable:
             self._is_new.append(is_new or i >= self._count)
             seen.add(base)
         self._readers = [reader(x) for x in self.outputs]
-        self._pool = Pool(self._arrange())
-        self.groups = grouped(self.steps, lambda step: isinstance(step, Native))
+        self.pool = Pool(self._arrange())
+        self.groups = grouped(self.steps, _is_native)
 
     def _placed(self, outputs: list[Core]) -> list[Core]:
         """The outputs as they will be in memory."""
@@ -193,6 +192,15 @@ class Executable:
         """The outputs for some inputs."""
         return self.run(arrays)
 
+    def fits(self, arrays: Sequence[Any]) -> bool:
+        """Whether these are NumPy arrays with the shapes and dtypes of the inputs."""
+        if len(arrays) != len(self.given):
+            return False
+        for a, x in zip(arrays, self.given, strict=True):
+            if type(a) is not np.ndarray or a.shape != x.shape or a.dtype != x.dtype:
+                return False
+        return True
+
     def run(self, arrays: Sequence[Any], after: Callable[..., None] | None = None) -> list[Any]:
         """The outputs. ``after(found, written)`` is called after each step, if it is given."""
         found: Arrays = dict(zip(self.given, arrays, strict=True))
@@ -200,8 +208,8 @@ class Executable:
             found[x] = ready(x, found[x])
         for x in self.constants:
             found[x] = ready(x, x.node.array)  # type: ignore[attr-defined]
-        memory = self._pool.take()
-        for step in self.steps if after is not None else self.groups:
+        memory = self.pool.take()
+        for step in self.groups if after is None else self._one_by_one:
             step.run(found, memory)
             if after is not None:
                 after(found, step.writes)
@@ -214,8 +222,13 @@ class Executable:
             for read, is_new in zip(self._readers, self._is_new, strict=True)
         ]
         # Not after an interrupt, when a thread may still write to it.
-        self._pool.give_back(memory)
+        self.pool.give_back(memory)
         return results
+
+    @functools.cached_property
+    def _one_by_one(self) -> list[Any]:
+        """The steps, with a group for each native one."""
+        return [Group([step]) if _is_native(step) else step for step in self.steps]
 
     @functools.cached_property
     def _careful(self) -> Executable:
@@ -226,7 +239,7 @@ class Executable:
     @property
     def memory(self) -> int:
         """The bytes of all intermediate values, of which some share memory."""
-        return self._pool.size
+        return self.pool.size
 
 
 class _Careful(Executable):
@@ -284,33 +297,9 @@ class Native:
             text = combine_text(module, nest.folds[x], x.dtype)
             self.launches.append(Launch(text, [(x, True), (x, False), nest.chunks, x.size]))
 
-    def run(self, found: Arrays, memory: Memory) -> None:
-        """Run the kernel on arrays, and add those that it writes."""
-        for x in self.writes:
-            buffer = self.buffers.get(x)
-            found[x] = new_array(x.shape, x.dtype) if buffer is None else memory.array(buffer)
-        parts = {x: memory.array(buffer) for x, buffer in self.parts.items()}
-        for launch in self.launches:
-            arrays: list[Any] = []
-            table = (ctypes.c_void_p * len(launch.entries))()
-            for i, entry in enumerate(launch.entries):
-                if isinstance(entry, int):
-                    table[i] = entry
-                else:
-                    arrays.append((parts if entry[1] else found)[entry[0]])
-                    table[i] = reference(arrays[-1])
-            if launch.chunks == 1:
-                launch.function.call(table, 0)
-            else:
-                share(functools.partial(_run_chunk, launch.function, table, arrays), launch.chunks)
 
-
-def _run_chunk(function: Function, table: Any, arrays: list[Any], chunk: int) -> None:
-    """Run a chunk of a kernel.
-
-    `arrays` are only kept alive: after an interrupt, a thread may outlive the call.
-    """
-    function.call(table, chunk)
+def _is_native(step: Any) -> bool:
+    return isinstance(step, Native)
 
 
 class ByBlas:
@@ -366,14 +355,18 @@ class OneOfSeveral(ByNumpy):
         found[self.value] = ready(self.value, out) if self.is_strict else out
 
 
-def ready(x: Core, array: Any) -> Any:
-    """An array as kernels can read it. They compute addresses in it, so its shape is checked."""
+def ready(x: Core, array: Any, lead: Shape = ()) -> Any:
+    """An array as kernels can read it. They compute addresses in it, so its shape is checked.
+
+    `lead` are the lengths of axes in front of those of the value.
+    """
     if type(array) is not np.ndarray:
         array = np.asarray(array)
-    if array.shape != x.shape or array.dtype != x.dtype:
+    shape = (*lead, *x.shape)
+    if array.shape != shape or array.dtype != x.dtype:
         raise RuntimeError(
             f"an array of shape {array.shape} and dtype {array.dtype} takes the place of one of "
-            f"shape {x.shape} and dtype {x.dtype} that a function was compiled for: a user's op "
+            f"shape {shape} and dtype {x.dtype} that a function was compiled for: a user's op "
             "returns other shapes than before, or an array from outside has been changed in shape"
         )
     flags = array.flags

@@ -7,6 +7,8 @@ are not there are entered: arguments, results, and what NumPy's steps computed.
 from __future__ import annotations
 
 import ctypes
+import functools
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,6 +21,7 @@ from .memory import Memory, new_array
 from .pool import Step
 
 Arrays = dict[Core, Any]
+_KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)
 
 
 class Group:
@@ -30,12 +33,14 @@ class Group:
 
     Attributes
     ----------
+    writes : list of Core
     last : list of Core
         What no later step reads, and NumPy's memory holds.
     """
 
     def __init__(self, steps: Sequence[Any]) -> None:
         self.steps = list(steps)
+        self.writes = [x for step in steps for x in step.writes]
         self.last = [x for step in steps for x in step.last]
         self._shares = any(launch.chunks > 1 for step in steps for launch in step.launches)
         self._new = [
@@ -46,26 +51,33 @@ class Group:
         """Run the kernels on arrays, and add those that they write."""
         tables = memory.tables.get(self)
         if tables is None:
-            tables = memory.tables[self] = _Tables(self.steps, memory)
+            tables = memory.tables[self] = Tables(self.steps, memory)
         for x, shape, dtype in self._new:
             found[x] = new_array(shape, dtype)
         found.update(tables.arrays)
-        for table, i, x in tables.open:
-            table[i] = reference(found[x])
-        if self._shares and pool.pool_cell.value is None and threads.get_num_threads() > 1:
-            pool.prepare()
+        entries = tables.entries
+        for i, x in tables.open:
+            entries[i] = reference(found[x])
+        if self._shares and not pool.has_threads():
+            for step in tables.steps:
+                threads.share(functools.partial(_run_chunk, step, tables, found), step.chunks)
+            return
+        if self._shares:
+            pool.prepare_if_none()
         _run()(tables.steps, len(tables.steps), pool.pool_cell.value)
 
 
-class _Tables:
+class Tables:
     """The tables of kernels, for one memory.
 
     Attributes
     ----------
     steps : ctypes array of Step
+    entries : ctypes array
+        The tables, one after the other.
     arrays : dict of Core to array
         What the kernels write to the memory.
-    open : list of (table, int, Core)
+    open : list of (int, Core)
         Where to enter arrays that are not in the memory.
     """
 
@@ -73,57 +85,52 @@ class _Tables:
         self.arrays: Arrays = {
             x: memory.array(buffer) for step in steps for x, buffer in step.buffers.items()
         }
-        self.open: list[tuple[Any, int, Core]] = []
-        self._tables: list[Any] = []
+        self.open: list[tuple[int, Core]] = []
+        count = sum(len(launch.entries) for step in steps for launch in step.launches)
+        self.entries = (ctypes.c_void_p * max(count, 1))()
         self._parts: list[Arrays] = []  # tables refer to these arrays
-        entries = []
+        made, i = [], 0
         for step in steps:
             parts = {x: memory.array(buffer) for x, buffer in step.parts.items()}
             self._parts.append(parts)
             for launch in step.launches:
-                table = self._table(launch.entries, parts)
-                place = ctypes.addressof(table)
-                entries.append(Step(launch.function.address, place, launch.chunks))
-        self.steps = (Step * len(entries))(*entries)
+                made.append(Step(launch.function.address, self.place(i), launch.chunks))
+                for entry in launch.entries:
+                    if isinstance(entry, int):
+                        self.entries[i] = entry
+                    else:
+                        x, is_part = entry
+                        arrays = parts if is_part else self.arrays
+                        if x in arrays:
+                            self.entries[i] = reference(arrays[x])
+                        else:
+                            self.open.append((i, x))
+                    i += 1
+        self.steps = (Step * len(made))(*made)
 
-    def _table(self, entries: Sequence[Any], parts: Arrays) -> Any:
-        table = (ctypes.c_void_p * len(entries))()
-        self._tables.append(table)
-        for i, entry in enumerate(entries):
-            if isinstance(entry, int):
-                table[i] = entry
-                continue
-            x, is_part = entry
-            arrays = parts if is_part else self.arrays
-            if x in arrays:
-                table[i] = reference(arrays[x])
-            else:
-                self.open.append((table, i, x))
-        return table
+    def place(self, i: int) -> int:
+        """The address of an entry."""
+        return ctypes.addressof(self.entries) + ctypes.sizeof(ctypes.c_void_p) * i
+
+
+def _run_chunk(step: Step, tables: Tables, found: Arrays, chunk: int) -> None:
+    """Run a chunk of a kernel.
+
+    `tables` and `found` are only kept alive: after an interrupt, a thread may outlive the call.
+    """
+    _KERNEL(step.function)(step.table, chunk)
 
 
 @once
 def _run() -> Callable[..., None]:
-    kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
-    return kind(pool.run_address())
+    signature = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
+    return signature(pool.run_address())
 
 
 def grouped(steps: Sequence[Any], is_native: Callable[[Any], bool]) -> list[Any]:
-    """The steps, with groups for native ones that follow each other.
-
-    Where no threads wait in native code, kernels for several threads stay steps of their own.
-    """
+    """The steps, with groups for native ones that follow each other."""
     found: list[Any] = []
-    group: list[Any] = []
-    for step in [*steps, None]:
-        if step is not None and is_native(step):
-            chunks = max(launch.chunks for launch in step.launches)
-            if chunks == 1 or pool.has_threads():
-                group.append(step)
-                continue
-        if group:
-            found.append(Group(group))
-            group = []
-        if step is not None:
-            found.append(step)
+    for native, following in itertools.groupby(steps, is_native):
+        group = list(following)
+        found += [Group(group)] if native else group
     return found

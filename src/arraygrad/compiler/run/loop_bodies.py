@@ -105,15 +105,6 @@ class BodyProgram(Executable):
             step.run(found, memory)
         return [read(found) for read in self._readers]
 
-    def memories(self) -> list[Memory]:
-        """Two memories, which two steps after each other use in turns."""
-        return [self._pool.take(), self._pool.take()]
-
-    def give_back(self, memories: list[Memory]) -> None:
-        """Keep memories for the next run."""
-        for memory in memories:
-            self._pool.give_back(memory)
-
 
 class ScanBody(BodyProgram):
     """The body of a scan, which checks integers when it has ended."""

@@ -1,4 +1,4 @@
-"""Calls of native loops: checked arguments, and pieces between which Python may interrupt."""
+"""Compiled loops: native ones, in pieces between which Python may interrupt; or run from Python."""
 
 from __future__ import annotations
 
@@ -9,50 +9,95 @@ from typing import Any
 import numpy as np
 
 from ..llvm.native import Addresses, Engine
+from ..llvm.objects import addresses_of
 from ..lower.core import Core
+from .executable import ready
 
 # Called after each step, with the number of steps so far, and the state.
 After = Callable[[int, Sequence[Any]], None]
 Place = tuple[int, Sequence[Any]]
+Ran = tuple[list[Any], int]
+FOREVER = 1 << 62
 
 
-class NativeLoop:
-    """A loop in native code. Its arguments are those of the condition, then those of the body.
+class CompiledLoop:
+    """A loop. Its arguments are those of the condition, then those of the body.
+
+    Parameters
+    ----------
+    body
+        A program from constants, the state and elements, to the next state and results.
+    constants, states : int
+        How many inputs of the body are constants, and how many are its state.
+    length : int
+        The number of steps; `FOREVER` if it is not known. What comes after the state has one
+        element for each.
+    reverse : bool
+    condition : optional
+        A program from constants of its own and the state.
 
     Attributes
     ----------
-    body, condition
-        Programs with the inputs `given`; there may be no condition.
-    asked, constants, states : int
-        How many arguments only the condition gets, and how many constants and parts of the state
-        the body gets.
-    length : int
-        The number of steps. What comes after the state has one element for each.
+    asked : int
+        How many arguments only the condition gets.
+    how : str
+        How it is run, for people.
     """
 
-    body: Any
-    condition: Any
-    asked: int
-    constants: int
-    states: int
-    length: int
+    how: str
+
+    def __init__(
+        self, body: Any, constants: int, states: int, length: int, reverse: bool, condition: Any
+    ) -> None:
+        self.body, self.condition = body, condition
+        self.constants, self.states = constants, states
+        self.length, self.reverse = length, reverse
+        self.programs = [body] if condition is None else [condition, body]
+        self.asked = 0 if condition is None else len(condition.given) - states
+
+    def run(
+        self,
+        arrays: Sequence[Any],
+        rows: Sequence[Any],
+        after: After | None = None,
+        length: int | None = None,
+    ) -> Ran:
+        """The last state, and the number of steps. Their results are written to `rows`.
+
+        With `length`, there are at most so many steps.
+        """
+        return self._ran(arrays, rows, after, self.length if length is None else length)
+
+    def _ran(self, arrays: Any, rows: Any, after: After | None, length: int) -> Ran:
+        raise NotImplementedError
+
+    def parts(self) -> list[tuple[Any, str]]:
+        """The programs and the native code that it consists of, and what they are."""
+        names = ["body"] if self.condition is None else ["condition", "body"]
+        return list(zip(self.programs, names, strict=True))
+
+
+class NativeLoop(CompiledLoop):
+    """A loop in native code."""
+
     _piece: int  # steps
 
     def _compile(self, text: str, outside: Addresses | None = None) -> None:
         """Compile the function ``loop(table, start, stop)``, which returns the step it reached."""
         self.text = text
         self._engine = Engine(text, ["loop"], outside)  # owns the code
-        kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-        self._call = kind(self._engine.address("loop"))
+        signature = ctypes.CFUNCTYPE(
+            ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
+        )
+        self._call = signature(self._engine.address("loop"))
 
-    def _checked(self, arrays: Sequence[Any]) -> list[Any]:
+    def _checked(self, arrays: Sequence[Any], length: int) -> list[Any]:
         """Arrays whose elements native code can read."""
         first_row = self.asked + self.constants + self.states
         found = []
         for i, array in enumerate(arrays):
             x = self._given(i)
-            shape = (self.length, *x.shape) if i >= first_row else x.shape
-            found.append(_ready(array, shape, x.dtype))
+            found.append(ready(x, array, (length,) if i >= first_row else ()))
         return found
 
     def _given(self, position: int) -> Core:
@@ -61,7 +106,9 @@ class NativeLoop:
             return self.condition.given[position]  # type: ignore[no-any-return]
         return self.body.given[position - self.asked]  # type: ignore[no-any-return]
 
-    def _run(self, addresses: list[int], odd: Place, even: Place, after: After | None) -> int:
+    def _run(
+        self, addresses: list[int], odd: Place, even: Place, after: After | None, length: int
+    ) -> int:
         """Run all steps; how many there were.
 
         `odd` and `even` say where the state is after an odd or even number of steps: at the
@@ -71,8 +118,8 @@ class NativeLoop:
         first = self.asked + self.constants
         start = 0
         piece = self._piece if after is None else 1
-        while start < self.length:
-            stop = min(start + piece, self.length)
+        while start < length:
+            stop = min(start + piece, length)
             start = self._call(table, start, stop)
             if start < stop:
                 break
@@ -83,13 +130,59 @@ class NativeLoop:
                 after(start, state)
         return start
 
+    def _addresses(
+        self, given: Sequence[Any], others: Sequence[Any], rows: Sequence[Any], length: int
+    ) -> list[int]:
+        """The addresses of arrays. Native code goes down from the last step if it goes back."""
+        held = [*given, *others, *rows]
+        found = addresses_of(held)
+        if self.reverse:
+            xs = range(self.asked + self.constants + self.states, len(given))
+            for i in (*xs, *range(len(given) + len(others), len(held))):
+                found[i] += (length - 1) * held[i].strides[0]
+        return found
 
-def _ready(array: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    """An array whose elements native code can read. It computes addresses, so check the shape."""
-    if array.shape != shape or array.dtype != dtype:
-        raise RuntimeError(
-            f"an array of shape {array.shape} and dtype {array.dtype} takes the place of one of "
-            f"shape {shape} and dtype {dtype} that a loop was compiled for"
-        )
-    flags = array.flags
-    return array if flags.c_contiguous and flags.aligned else np.array(array, order="C")
+    def _first(self, given: Sequence[Any]) -> list[Any]:
+        """The state before all steps."""
+        start = self.asked + self.constants
+        return [np.array(x) for x in given[start : start + self.states]]
+
+
+class StepLoop(CompiledLoop):
+    """A loop that Python runs, step by step. Its programs are of the class `BodyProgram`."""
+
+    how = "run from Python"
+
+    def _ran(self, arrays: Any, rows: Any, after: After | None, length: int) -> Ran:
+        a, c, s = self.asked, self.constants, self.states
+        body, condition = self.body, self.condition
+        given = arrays[a:]
+        fixed = body.prepared(given[:c])
+        state = [np.array(x, order="C") for x in given[c : c + s]]
+        xs = [np.ascontiguousarray(x) for x in given[c + s :]]
+        memories = [body.pool.take(), body.pool.take()]  # for two steps after each other
+        asks, other = {}, None
+        if condition is not None:
+            asks, other = condition.prepared(arrays[:a]), condition.pool.take()
+        count = 0
+        while count < length:
+            if condition is not None:
+                found = asks | dict(zip(condition.given[a:], state, strict=True))
+                if not bool(condition.run_in(other, found)[0]):
+                    break
+            i = length - 1 - count if self.reverse else count
+            elements = [x[i, ...] for x in xs]
+            found = fixed | dict(zip(body.given[c:], [*state, *elements], strict=True))
+            out = body.run_in(memories[count % 2], found)
+            state = out[:s]
+            for row, y in zip(rows, out[s:], strict=True):
+                row[i] = y
+            count += 1
+            if after is not None:
+                after(count, state)
+        results = [np.array(x) for x in state]
+        for memory in memories:
+            body.pool.give_back(memory)
+        if condition is not None:
+            condition.pool.give_back(other)
+        return results, count

@@ -10,72 +10,30 @@ A long loop is run in pieces, so that it can be interrupted.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..fuse.fusion import base_of
 from ..llvm.native import Addresses
-from ..llvm.objects import LAYOUT, addresses_of
+from ..llvm.objects import LAYOUT
 from ..llvm.vectors import TYPES, literal, memory_type
 from ..lower.core import Core
 from .executable import Native, ready
 from .loop_bodies import BodyProgram
-from .loop_calls import After, NativeLoop
+from .loop_calls import After, NativeLoop, Ran
 from .pool import pool_cell, prepare, run_address
 
 PIECE = 100_000_000  # about the cost of the steps that run without a look at interrupts
 
 
 class LoopCode(NativeLoop):
-    """A loop in native code.
+    """A loop in native code. All steps of its programs must be native: see `is_native`."""
 
-    Parameters
-    ----------
-    body : BodyProgram
-        Takes constants, the state and elements; returns the next state and results.
-    constants, states : int
-        How many inputs are constants, and how many the state.
-    length : int
-        The number of steps; with a condition, more than will ever be.
-    reverse : bool
-    condition : BodyProgram, optional
-        Takes constants of its own, and the state.
-    """
-
-    @classmethod
-    def of(
-        cls,
-        body: BodyProgram,
-        constants: int,
-        states: int,
-        length: int,
-        reverse: bool = False,
-        condition: BodyProgram | None = None,
-    ) -> LoopCode | None:
-        """The code of a loop; None if it cannot be native."""
-        programs = [body] if condition is None else [condition, body]
-        if not length or not all(map(_is_native, programs)):
-            return None
-        return cls(body, constants, states, length, reverse, condition)
-
-    def __init__(
-        self,
-        body: BodyProgram,
-        constants: int,
-        states: int,
-        length: int,
-        reverse: bool,
-        condition: BodyProgram | None,
-    ) -> None:
-        self.body, self.condition = body, condition
-        self.constants, self.states = constants, states
-        self.length, self.reverse = length, reverse
-        programs = [body] if condition is None else [condition, body]
-        self._programs = programs
-        self.asked = 0 if condition is None else len(condition.given) - states
-        self._rows = len(body.outputs) - states
+    def __init__(self, *form: Any) -> None:
+        super().__init__(*form)
+        programs = self.programs
+        self._rows = len(self.body.outputs) - self.states
         if any(step.nest.chunks > 1 for program in programs for step in program.steps):
             prepare()
         text = _LoopText(self)
@@ -83,29 +41,32 @@ class LoopCode(NativeLoop):
         cost = sum(step.nest.cost for program in programs for step in program.steps)
         self._piece = max(1, PIECE // max(cost, 1))
 
-    def run(
-        self, arrays: Sequence[Any], rows: Sequence[Any], after: After | None = None
-    ) -> list[Any]:
-        """The last state. The results of the steps are written to `rows`."""
-        first, s = self.asked + self.constants, self.states
-        checked = self._checked(arrays)
-        outside = [ready(x, x.node.array) for p in self._programs for x in p.constants]  # type: ignore[attr-defined]
+    @property
+    def how(self) -> str:  # type: ignore[override]
+        return f"{len(self.body.steps)} kernels in native code"
+
+    def _ran(self, arrays: Any, rows: Any, after: After | None, length: int) -> Ran:
+        s = self.states
+        checked = self._checked(arrays, length)
+        outside = [ready(x, x.node.array) for p in self.programs for x in p.constants]
         types = [(x.shape, x.dtype) for x in self.body.outputs[:s]]
         odd, even = ([np.empty(*t) for t in types] for _ in range(2))
-        memories = [program._pool.take() for program in self._programs]
-        held = [*checked, *outside, *odd, *even, *rows]
-        addresses = addresses_of(held)
+        memories = [program.pool.take() for program in self.programs]
+        addresses = self._addresses(checked, [*outside, *odd, *even], rows, length)
         addresses += [memory.address for memory in memories]
         place = len(checked) + len(outside)
-        steps = self._run(addresses, (place, odd), (place + s, even), after)
-        for program, memory in zip(self._programs, memories, strict=True):
-            program._pool.give_back(memory)
+        steps = self._run(addresses, (place, odd), (place + s, even), after, length)
+        for program, memory in zip(self.programs, memories, strict=True):
+            program.pool.give_back(memory)
         if not steps:
-            return [np.array(x) for x in checked[first : first + s]]
-        return odd if steps % 2 else even
+            return self._first(checked), 0
+        return (odd if steps % 2 else even), steps
+
+    def parts(self) -> list[tuple[Any, str]]:
+        return [*super().parts(), (self, "loop")]
 
 
-def _is_native(program: BodyProgram) -> bool:
+def is_native(program: BodyProgram) -> bool:
     """Whether native code can run a program by itself."""
     if any(x.dtype not in TYPES for x in program.given):
         return False
@@ -152,9 +113,9 @@ class _LoopText:
         a, c, s = code.asked, code.constants, code.states
         body, condition = code.body, code.condition
         inputs = a + len(body.given)
-        outside = [x for program in code._programs for x in program.constants]
-        self._arguments(inputs + len(outside) + 2 * s + code._rows + len(code._programs))
-        for program in code._programs:
+        outside = [x for program in code.programs for x in program.constants]
+        self._arguments(inputs + len(outside) + 2 * s + code._rows + len(code.programs))
+        for program in code.programs:
             self._tables(program)
         for i, x in enumerate(condition.given[:a] if condition else []):
             self._set(x, f"%a{i}")
@@ -163,7 +124,7 @@ class _LoopText:
         for i, x in enumerate(outside):
             self._set(x, f"%a{inputs + i}")
         first = inputs + len(outside)
-        for i, program in enumerate(code._programs):
+        for i, program in enumerate(code.programs):
             self._buffers(program, f"%a{first + 2 * s + code._rows + i}")
         self._say("%any = icmp slt i64 %start, %stop")
         self._say("br i1 %any, label %head, label %done")
@@ -181,7 +142,7 @@ class _LoopText:
             self._set(base_of(body.outputs[j]), f"%w{j}")
         index = "%i"
         if code.reverse:
-            index = self._let(f"sub i64 {code.length - 1}, %i")
+            index = self._let("sub i64 0, %i")  # the addresses are those of the last step
         for i, x in enumerate(body.given[c + s :]):
             self._set(x, self._element(f"%a{a + c + s + i}", x, index))
         for k, x in enumerate(body.outputs[s:]):

@@ -6,7 +6,6 @@ steps of the body.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,13 +18,37 @@ from ..trace.program import Node, Result, needed
 from .checked import CheckedExecutable
 from .executable import Arrays, ByNumpy, Executable, reader
 from .loop_bodies import BodyProgram, ScanBody, program_of
-from .loop_calls import After, NativeLoop
+from .loop_calls import FOREVER, After, CompiledLoop, StepLoop
 from .loop_checks import StepChecks
-from .loop_code import LoopCode
+from .loop_code import LoopCode, is_native
 from .memory import Memory
-from .small_loops import FOREVER, SmallLoop, small_loop
+from .small_loops import NotSmall, SmallLoop
 
-Parts = list[tuple[Executable | NativeLoop, str]]
+Parts = list[tuple[Any, str]]
+# There is room for so many states of a while loop at first, or for so many bytes; then for twice as
+# many, and so on.
+SHORTEST, SMALLEST = 64, 1 << 20
+
+
+def compiled_loop(
+    body: Body,
+    constants: int,
+    states: int,
+    length: int,
+    reverse: bool = False,
+    condition: Body | None = None,
+) -> CompiledLoop:
+    """A loop as numbers in registers; else as native code that calls kernels; else from Python."""
+    form = constants, states, length, reverse
+    try:
+        return SmallLoop(body, *form, condition)
+    except NotSmall:
+        pass
+    own = (ScanBody if condition is None else BodyProgram).of(body)
+    asked = None if condition is None else BodyProgram.of(condition)
+    programs = [own] if asked is None else [asked, own]
+    kind = LoopCode if length and all(map(is_native, programs)) else StepLoop
+    return kind(own, *form, asked)
 
 
 class LoopStep(ByNumpy):
@@ -89,39 +112,19 @@ class ScanStep(LoopStep):
         self._constants = sum(i < c for i in inputs)
         body = Body([loop.body.inputs[i] for i in inputs], outputs)
         self._form = body
-        form = (self._constants, len(states), loop.length, loop.reverse)
-        self.code: SmallLoop | LoopCode | None = small_loop(body, *form)
-        if self.code is None:
-            self.body = ScanBody.of(body)
-            self.code = LoopCode.of(self.body, *form)
-        program = self.code.body if isinstance(self.code, SmallLoop) else self.body
-        self._ranges = program.ranges
+        self.code = compiled_loop(body, self._constants, len(states), loop.length, loop.reverse)
 
     def what(self) -> str:
-        if isinstance(self.code, SmallLoop):
-            return f"{super().what()}, as numbers in registers"
-        ways = f"{len(self.body.steps)} kernels in native code"
-        return f"{super().what()}, {ways if self.code else 'run from Python'}"
+        return f"{super().what()}, {self.code.how}"
 
     def parts(self) -> Parts:
-        if isinstance(self.code, SmallLoop):
-            return [(self.code, "loop")]
-        own: Parts = [(self.body, "body")]
-        return own if self.code is None else [*own, (self.code, "loop")]
+        return self.code.parts()
 
     def compute(self, arrays: list[Any]) -> list[Any]:
-        loop, c, s = self.loop, self._constants, len(self._states)
+        loop = self.loop
         given = [arrays[i] for i in self._inputs]
         rows = [np.empty(*kind) for kind in self._types]
-        extremes = [
-            np.zeros(loop.length, r.integers.dtype) for r in self._ranges for _ in ("low", "high")
-        ]
-        if not loop.length:
-            state = [np.array(x) for x in given[c : c + s]]
-        else:
-            run = self._by_steps if self.code is None else self.code.run
-            state = run(given, [*rows, *extremes], self._checks(given, rows))
-            check_ranges(self._ranges, extremes)
+        state = _run_scan(self.code, given, rows, self._checks(given, rows), loop.length)
         results: list[Any] = [None] * len(loop.body.outputs)
         for k, value in zip((*self._states, *self._rows), (*state, *rows), strict=True):
             results[k] = value
@@ -133,27 +136,17 @@ class ScanStep(LoopStep):
         c, s = self._constants, len(self._states)
         return StepChecks(self.loop, self._form, given, c, s, rows, self.loop.order())
 
-    def _by_steps(self, given: list[Any], rows: list[Any], after: After | None) -> list[Any]:
-        c, s = self._constants, len(self._states)
-        body = self.body
-        fixed = body.prepared(given[:c])
-        of_state, of_xs = body.given[c : c + s], body.given[c + s :]
-        state, xs = given[c : c + s], [np.ascontiguousarray(x) for x in given[c + s :]]
-        state = [np.ascontiguousarray(x).reshape(x.shape) for x in state]
-        memories = body.memories()
-        for count, i in enumerate(self.loop.order()):
-            found = dict(fixed)
-            found.update(zip(of_state, state, strict=True))
-            found.update((x, array[i, ...]) for x, array in zip(of_xs, xs, strict=True))
-            out = body.run_in(memories[count % 2], found)
-            state = out[:s]
-            for row, y in zip(rows, out[s:], strict=True):
-                row[i] = y
-            if after is not None:
-                after(count + 1, state)
-        results = [np.array(x) for x in state]
-        body.give_back(memories)
-        return results
+
+def _run_scan(
+    code: CompiledLoop, given: list[Any], rows: list[Any], after: After | None, length: int
+) -> list[Any]:
+    """The last state of a loop of known length. Integers are checked at the end."""
+    ranges = code.body.ranges
+    extremes = [np.zeros(length, r.integers.dtype) for r in ranges for _ in ("low", "high")]
+    state, _ = code.run(given, [*rows, *extremes], after, length)
+    if length:
+        check_ranges(ranges, extremes)
+    return state
 
 
 def _live(body: Body, constants: int, states: int, used: set[int]) -> tuple[list[int], list[int]]:
@@ -173,126 +166,74 @@ class WhileStep(LoopStep):
 
     def __init__(self, node: Any, lowering: Lowering, is_checked: bool) -> None:
         super().__init__(node, lowering, is_checked)
-        self.states = _States(self.loop, is_checked)
+        self.code = _compiled_while(self.loop, self.loop.body)
 
     def parts(self) -> Parts:
-        return self.states.parts()
+        return self.code.parts()
 
     def compute(self, arrays: list[Any]) -> list[Any]:
-        return self.states.last(arrays)
-
-
-class _States:
-    """The states of a while loop."""
-
-    def __init__(self, loop: Any, is_checked: bool) -> None:
-        self._loop, self._is_checked = loop, is_checked
-
-    @functools.cached_property
-    def _condition(self) -> BodyProgram:
-        return BodyProgram.of(self._loop.condition)
-
-    @functools.cached_property
-    def _body(self) -> BodyProgram:
-        return BodyProgram.of(self._loop.body)
-
-    @functools.cached_property
-    def _code(self) -> SmallLoop | LoopCode | None:
-        loop = self._loop
-        form = (loop.of_body, loop.states, FOREVER)
-        small = small_loop(loop.body, *form, condition=loop.condition)
-        return small or LoopCode.of(self._body, *form, condition=self._condition)
-
-    def programs(self) -> Parts:
-        """The programs of a loop that is run from Python."""
-        return [(self._condition, "condition"), (self._body, "body")]
-
-    def parts(self) -> Parts:
-        """What runs the loop."""
-        if isinstance(self._code, SmallLoop):
-            return [(self._code, "loop")]
-        own = self.programs()
-        return own if self._code is None else [*own, (self._code, "loop")]
-
-    def last(self, arrays: Sequence[Any]) -> list[Any]:
-        """The last state."""
-        run = self._walk if self._code is None else self._code.run
-        if not self._is_checked:
-            return run(arrays, [])
-        checks, count = self._checks(arrays), 0
-
-        def after(number: int, state: Sequence[Any]) -> None:
-            nonlocal count
-            count = number
-            checks(number, state)
-
-        state = run(arrays, [], after)
-        checks.end(count)
+        checks = _checks(self.loop, arrays) if self.is_checked else None
+        state, steps = self.code.run(arrays, [], checks)
+        if checks is not None:
+            checks.end(steps)
         return state
 
-    def _checks(self, arrays: Sequence[Any]) -> StepChecks:
-        loop = self._loop
-        asked, for_body, state = loop.split(arrays)
-        given = [*for_body, *state]
-        sizes = loop.of_body, loop.states
-        return StepChecks(loop, loop.body, given, *sizes, condition=loop.condition, asked=asked)
 
-    def all(self, arrays: Sequence[Any]) -> list[list[Any]]:
-        """All states."""
-        first = [np.array(x) for x in self._loop.split(arrays)[-1]]
-        found = [first]
-        checks = self._checks(arrays) if self._is_checked else None
+def _compiled_while(loop: Any, body: Body) -> CompiledLoop:
+    return compiled_loop(body, loop.of_body, loop.states, FOREVER, condition=loop.condition)
 
-        def after(number: int, state: Sequence[Any]) -> None:
-            found.append([np.array(x) for x in state])
-            if checks is not None:
-                checks(number, state)
 
-        self._walk(arrays, [], after)
-        if checks is not None:
-            checks.end(len(found) - 1)
-        return found
-
-    def _walk(
-        self, arrays: Sequence[Any], rows: Sequence[Any], after: After | None = None
-    ) -> list[Any]:
-        """The last state, by a Python loop over the steps; there are no results of steps."""
-        condition, body = self._condition, self._body
-        for_condition, for_body, state = self._loop.split(arrays)
-        asks, goes = condition.prepared(for_condition), body.prepared(for_body)
-        state = [np.array(x, order="C") for x in state]
-        memories, (other,) = body.memories(), condition.memories()[:1]
-        count = 0
-        while True:
-            found = dict(asks)
-            found.update(zip(condition.given[len(for_condition) :], state, strict=True))
-            if not bool(condition.run_in(other, found)[0]):
-                break
-            found = dict(goes)
-            found.update(zip(body.given[len(for_body) :], state, strict=True))
-            state = body.run_in(memories[count % 2], found)
-            count += 1
-            if after is not None:
-                after(count, state)
-        results = [np.array(x) for x in state]
-        body.give_back(memories)
-        condition.give_back([other])
-        return results
+def _checks(loop: Any, arrays: Sequence[Any]) -> StepChecks:
+    """What compares the steps of a while loop with NumPy's."""
+    asked, for_body, state = loop.split(arrays)
+    given, sizes = [*for_body, *state], (loop.of_body, loop.states)
+    return StepChecks(loop, loop.body, given, *sizes, condition=loop.condition, asked=asked)
 
 
 class WhilePulledStep(LoopStep):
-    """The reverse pass of a while loop."""
+    """The reverse pass of a while loop: the loop again, which keeps its states, and a loop back."""
 
     def __init__(self, node: Any, lowering: Lowering, is_checked: bool) -> None:
         super().__init__(node, lowering, is_checked)
-        self.states = _States(self.loop.loop, is_checked)
-        self.back = self.compiled(self.loop.back)
+        loop, back = self.loop.loop, self.loop.back
+        states = loop.body.inputs[loop.of_body :]
+        kept = Body(loop.body.inputs, [*loop.body.outputs, *states])
+        self.forth = _compiled_while(loop, kept)
+        self.back = compiled_loop(back, loop.of_body, self.loop.carried, FOREVER, reverse=True)
 
     def parts(self) -> Parts:
-        return [*self.states.programs(), (self.back, "step back")]
+        return [
+            *self.forth.parts(),
+            *((part, f"reverse {name}") for part, name in self.back.parts()),
+        ]
 
     def compute(self, arrays: list[Any]) -> list[Any]:
-        return self.loop.walk(arrays, self.states.all, self.back)  # type: ignore[no-any-return]
+        loop = self.loop.loop
+        given, carried = self.loop.split(arrays)
+        asked, for_body, state = loop.split(given)
+        checks = _checks(loop, given) if self.is_checked else None
+        size = sum(x.nbytes for x in state)
+        length = min(SHORTEST, SMALLEST // max(size, 1) + 1)
+        pieces = []  # the states before some steps, and how many
+        while True:
+            rows = [np.empty((length, *shape), dtype) for shape, dtype in loop.types()]
+            state, steps = self.forth.run([*asked, *for_body, *state], rows, checks, length)
+            pieces.append(([row[:steps] for row in rows], steps))
+            if steps < length:
+                break
+            length *= 2
+        if checks is not None:
+            checks.end(steps)
+        while pieces:
+            rows, steps = pieces.pop()
+            given = [*for_body, *carried, *rows]
+            sizes = loop.of_body, self.loop.carried
+            after = None
+            if self.is_checked:
+                order = range(steps - 1, -1, -1)
+                after = StepChecks(self.loop, self.loop.back, given, *sizes, order=order)
+            carried = _run_scan(self.back, given, [], after, steps)
+        return self.loop.cotangents(carried)  # type: ignore[no-any-return]
 
 
 class ChoiceStep(LoopStep):

@@ -13,7 +13,6 @@ import numpy as np
 
 from ..emit.small_values import NUMBERS, Known
 from ..llvm.native import vector_bytes
-from ..llvm.objects import addresses_of
 from ..llvm.vectors import TYPES, Module, Value, Writer
 from ..lower.core import (
     Core,
@@ -30,12 +29,11 @@ from ..trace.program import Constant
 from ..trace.traced import Trace
 from .executable import ready
 from .loop_bodies import extremes
-from .loop_calls import After, NativeLoop
+from .loop_calls import After, NativeLoop, Ran
 
 LARGEST = 16  # elements of a value: of more, vectors are faster
 MOST = 1500  # numbers that are computed in a step
 PIECE = 20_000_000  # numbers that are computed without a look at interrupts
-FOREVER = 1 << 62
 
 
 class NotSmall(Exception):
@@ -43,20 +41,9 @@ class NotSmall(Exception):
 
 
 class SmallLoop(NativeLoop):
-    """A loop over few numbers.
+    """A loop over few numbers. Raises `NotSmall` if it is none."""
 
-    Parameters
-    ----------
-    body : Body
-        Takes constants, the state and elements; returns the next state and results.
-    constants, states : int
-        How many inputs are constants, and how many the state.
-    length : int
-        The number of steps; with a condition, `FOREVER`.
-    reverse : bool
-    condition : Body, optional
-        Takes constants of its own, and the state.
-    """
+    how = "as numbers in registers"
 
     def __init__(
         self,
@@ -64,36 +51,32 @@ class SmallLoop(NativeLoop):
         constants: int,
         states: int,
         length: int,
-        reverse: bool = False,
-        condition: Body | None = None,
+        reverse: bool,
+        condition: Body | None,
     ) -> None:
         if not length:
             raise NotSmall
-        self.body = _Numbers(body, condition is None)
-        self.condition = None if condition is None else _Numbers(condition, False)
-        self.constants, self.states = constants, states
-        self.length, self.reverse = length, reverse
-        programs = [p for p in (self.condition, self.body) if p is not None]
-        if sum(p.count for p in programs) > MOST:
+        own = None if condition is None else _Numbers(condition, False)
+        super().__init__(_Numbers(body, condition is None), constants, states, length, reverse, own)
+        count = sum(p.count for p in self.programs)
+        if count > MOST:
             raise NotSmall
-        self.asked = 0 if self.condition is None else len(self.condition.given) - states
-        self.outside = [x for p in programs for x in p.constants]
+        self.outside = [x for p in self.programs for x in p.constants]
         module = Module()
         self._compile(module.text([_NumbersText(self, module).text()]))
-        self._piece = PIECE // max(sum(p.count for p in programs), 1)
+        self._piece = PIECE // max(count, 1)
 
-    def run(
-        self, arrays: Sequence[Any], rows: Sequence[Any], after: After | None = None
-    ) -> list[Any]:
-        """The last state. The results of the steps are written to `rows`."""
-        given = self._checked(arrays)
+    def _ran(self, arrays: Any, rows: Any, after: After | None, length: int) -> Ran:
+        given = self._checked(arrays, length)
         outside = [ready(x, x.node.array) for x in self.outside]
         state = [np.empty(x.shape, x.dtype) for x in self.body.outputs[: self.states]]
-        held = [*given, *outside, *state, *rows]
-        addresses = addresses_of(held)
+        addresses = self._addresses(given, [*outside, *state], rows, length)
         place = len(given) + len(outside)
-        self._run(addresses, (place, state), (place, state), after)
-        return state
+        steps = self._run(addresses, (place, state), (place, state), after, length)
+        return (state if steps else self._first(given)), steps
+
+    def parts(self) -> list[tuple[Any, str]]:
+        return [(self, "loop")]
 
 
 class _Numbers:
@@ -199,7 +182,9 @@ class _NumbersText:
             w.start("goes")
         number = index
         if loop.reverse:
-            number = w.logic("sub", w.number(loop.length - 1, "i64"), index)
+            number = w.logic(
+                "sub", w.number(0, "i64"), index
+            )  # the addresses are those of the last step
         for i, x in enumerate(body.given[c + s :]):
             self._known[x] = self._read(a + c + s + i, x, number)
         self._compute([x for x in body.order if x in changing])
@@ -265,11 +250,3 @@ class _NumbersText:
     def _write(self, numbers: list[Value], index: int, x: Core, number: Value) -> None:
         for value, place in zip(numbers, self._places(index, x, number), strict=True):
             self._w.store(value, place)
-
-
-def small_loop(*arguments: Any, **options: Any) -> SmallLoop | None:
-    """The loop over few numbers; None if it is none."""
-    try:
-        return SmallLoop(*arguments, **options)
-    except NotSmall:
-        return None

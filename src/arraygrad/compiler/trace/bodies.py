@@ -30,24 +30,40 @@ Flags = tuple[bool, ...]
 
 
 class Loop:
-    """What a loop or a choice in a program is: the keyword `loop` of its op."""
+    """What a loop or a choice in a program is: the keyword `loop` of its op.
+
+    Attributes
+    ----------
+    op : callable
+    step : type
+        What computes the results, as a step of an executable program.
+    """
+
+    op: Callable[..., Any]
+    step: type[Any]
 
     def types(self) -> list[Type]:
         """The shapes and dtypes of the results."""
         raise NotImplementedError
 
-    def again(self, arrays: Sequence[Any]) -> list[Any]:
-        """All results, on arrays of any type."""
+    def compute(self, arrays: Sequence[Any]) -> list[Any]:
+        """The results for NumPy arrays, op by op."""
         raise NotImplementedError
 
-    def step(self, node: Any, lowering: Any, is_checked: bool) -> Any:
-        """What computes the results, as a step of an executable program; it may be checked."""
-        raise NotImplementedError
+    def run(self, arrays: Sequence[Any]) -> list[Any]:
+        """The results for arrays of any type."""
+        if not any(isinstance(a, Array) for a in arrays):
+            return self.compute(arrays)
+        return settled(self.op(*operands(arrays), loop=self))
+
+    def again(self, arrays: Sequence[Any]) -> list[Any]:
+        """All results, on arrays of any type."""
+        return self.run(arrays)
 
 
 def loop_op(name: str) -> Any:
     """An op whose keyword `loop` says what it computes, with its derivatives and batches."""
-    return declare(
+    function = declare(
         name,
         "*arrays",
         compute=lambda xp, *arrays, loop: tuple(loop.compute(arrays)),
@@ -61,6 +77,7 @@ def loop_op(name: str) -> Any:
             types=lambda inputs, params: params["loop"].types(),
         ),
     )
+    return staticmethod(function)
 
 
 def loop_of(node: Node) -> Loop | None:

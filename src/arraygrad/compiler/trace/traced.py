@@ -24,6 +24,7 @@ from ...backends import register
 from ...backends.numpy import NumpyBackend
 from ...core.array import Array
 from ...core.closing import lent
+from ...core.cpython import lasting
 from ...core.kinds import Moves, Opaque
 from ...core.nodes import next_number
 from ...core.saved import user_frames
@@ -354,12 +355,12 @@ register(Traced, TracedBackend("numpy", np))
 # --- errors --------------------------------------------------------------------------------------
 
 _MADE_HERE = (
-    "Join arrays by stack() rather than numpy.array(), and write to an array that zeros_like(x) or "
-    "x.copy() gives rather than to one of NumPy"
+    "Join arrays by stack() rather than numpy.array(), and write to an array that ag.zeros(), "
+    "zeros_like(x) or x.copy() gives rather than to one of NumPy"
 )
 
 
-def _needs_value(what: str, more: str = "", can_specialize: bool = True) -> DataDependentError:
+def _needs_value(what: str, more: str = "", can_specialize: bool = True) -> Exception:
     way = "compile(f, specialize=True) for few decisions, each outcome of which is compiled; "
     return _data_dependent(
         f"{what} was asked for while the function was compiled, when no values are known. Use "
@@ -370,15 +371,15 @@ def _needs_value(what: str, more: str = "", can_specialize: bool = True) -> Data
     )
 
 
-def _unknown_shape(advice: str) -> DataDependentError:
+def _unknown_shape(advice: str) -> Exception:
     return _data_dependent(
         "the shape of a result depends on values, which are not known while the function is "
         f"compiled. {advice}, or compute this part outside of the compiled function"
     )
 
 
-def _data_dependent(message: str) -> DataDependentError:
-    return DataDependentError(message[:1].lower() + message[1:] + _place())
+def _data_dependent(message: str) -> Exception:
+    return lasting(DataDependentError(message[:1].lower() + message[1:] + _place()))
 
 
 def _place() -> str:

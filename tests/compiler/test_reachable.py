@@ -1,0 +1,578 @@
+"""What guards notice: each way to hold a number outside of a function, and to change it.
+
+A compiled function computes what the function itself computes, after each change.
+"""
+
+from __future__ import annotations
+
+import array
+import collections
+import contextvars
+import dataclasses
+import enum
+import functools
+import io
+import random
+import types
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.interpolate
+import scipy.sparse
+from rows import Row, over
+
+import arraygrad as ag
+
+X = np.array([1.0, 2.0, 3.0])
+
+# A function, and what changes the number that the function reads.
+Case = tuple[Callable[[Any], Any], Callable[[], Any]]
+CASES: dict[str, Callable[[], Case]] = {}
+
+
+def case(make: Callable[[], Case]) -> Callable[[], Case]:
+    CASES[make.__name__.replace("_", " ")] = make
+    return make
+
+
+# --- containers and buffers ----------------------------------------------------------------------
+
+
+@case
+def a_set() -> Case:
+    held = {1, 2}
+    return lambda x: x * 2 if 3 in held else x, lambda: held.add(3)
+
+
+@case
+def a_queue() -> Case:
+    held = collections.deque([1.0, 2.0])
+    return lambda x: x * held[0], lambda: held.appendleft(5.0)
+
+
+@case
+def a_long_list() -> Case:
+    held = [1.0] * 3000
+    return lambda x: x * held[2500], lambda: held.__setitem__(2500, 2.0)
+
+
+@case
+def a_large_dictionary() -> Case:
+    held = dict.fromkeys(range(3000), 1.0)
+    return lambda x: x * held[2500], lambda: held.__setitem__(2500, 2.0)
+
+
+@case
+def many_lists() -> Case:
+    held = [[[float(i)] for i in range(60)] for _ in range(60)]
+    return (
+        lambda x: x * sum(part[0] for row in held for part in row),
+        lambda: held[59][59].__setitem__(0, 1e6),
+    )
+
+
+@case
+def the_sign_of_zero_in_a_list() -> Case:
+    held = [0.0]
+    return lambda x: 1 / (x * held[0]), lambda: held.__setitem__(0, -0.0)
+
+
+@case
+def the_type_of_an_item() -> Case:
+    held = [2]
+    return lambda x: x.astype(int) * held[0], lambda: held.__setitem__(0, 2.0)  # type: ignore[call-overload]
+
+
+@case
+def a_frozen_set_in_a_list() -> Case:
+    held = [frozenset({1})]
+    return lambda x: x * len(held[0]), lambda: held.__setitem__(0, frozenset({1, 3}))
+
+
+@case
+def a_read_only_mapping() -> Case:
+    inside = {"a": 1.0}
+    held = types.MappingProxyType(inside)
+    return lambda x: x * held["a"], lambda: inside.update(a=3.0)
+
+
+@case
+def a_key_that_appears() -> Case:
+    held: dict[str, float] = {}
+    return lambda x: x * held.get("a", 1.0), lambda: held.update(a=3.0)
+
+
+@case
+def a_counter() -> Case:
+    held = collections.Counter(a=1)
+    return lambda x: x * sum(held.values()), lambda: held.update(b=5)
+
+
+@case
+def tensors_in_another_order() -> Case:
+    held = [ag.tensor(1.0), ag.tensor(2.0)]
+    return lambda x: x * held[0] + held[1], held.reverse
+
+
+@case
+def an_array_of_the_standard_library() -> Case:
+    held = array.array("d", [1.0, 2.0])
+    return lambda x: x * held[0], lambda: held.__setitem__(0, 4.0)
+
+
+@case
+def bytes_that_change() -> Case:
+    held = bytearray(b"ab")
+    return lambda x: x * held[0], lambda: held.__setitem__(0, 9)
+
+
+@case
+def bytes_that_grow() -> Case:
+    held = bytearray(b"ab")
+    return lambda x: x * len(held), lambda: held.extend(b"c")
+
+
+@case
+def an_array_of_objects() -> Case:
+    held = np.array([1.0, None], dtype=object)
+    return lambda x: x * held[0], lambda: held.__setitem__(0, 3.0)
+
+
+@case
+def a_view_that_numpy_reads() -> Case:
+    whole = np.arange(6.0)
+    held = whole[::2]
+    return lambda x: x * np.cos(held), lambda: whole.__setitem__(0, 10.0)
+
+
+# --- variables -----------------------------------------------------------------------------------
+
+NUMBER = 1.0
+
+
+def set_number(value: float) -> None:
+    global NUMBER
+    NUMBER = value
+
+
+@case
+def a_global_variable_by_its_name() -> Case:
+    set_number(1.0)
+    return lambda x: x * globals()["NUMBER"], lambda: set_number(2.0)
+
+
+@case
+def a_context_variable() -> Case:
+    held: contextvars.ContextVar[float] = contextvars.ContextVar("held", default=1.0)
+    return lambda x: x * held.get(), lambda: held.set(3.0)
+
+
+@case
+def a_context_variable_without_a_value() -> Case:
+    held: contextvars.ContextVar[float] = contextvars.ContextVar("held")
+    return lambda x: x * held.get(1.0), lambda: held.set(3.0)
+
+
+@case
+def a_weak_reference() -> Case:
+    held = Held()
+    refers = weakref.ref(held)
+    return lambda x: x * refers().inner, lambda: setattr(held, "inner", 3.0)  # type: ignore[union-attr]
+
+
+@case
+def a_list_behind_a_decorator() -> Case:
+    scale = [1.0]
+
+    def scaled(function: Any) -> Any:
+        return lambda *args: function(*args) * scale[0]
+
+    return scaled(lambda x: x), lambda: scale.__setitem__(0, 4.0)
+
+
+@case
+def a_dictionary_in_a_partial() -> Case:
+    held = {"k": 1.0}
+    return functools.partial(lambda x, o: x * o["k"], o=held), lambda: held.update(k=5.0)
+
+
+# --- objects, by what Python calls ---------------------------------------------------------------
+
+
+class Descriptor:
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return instance.inner
+
+
+class Meta(type):
+    inner_of_class: float
+
+    @property
+    def of_class(cls) -> float:
+        return cls.inner_of_class
+
+
+class Base:
+    inner: float
+
+    def by_base(self) -> float:
+        return self.inner
+
+
+class Held(Base, metaclass=Meta):
+    inner_of_class = 1.0
+    described = Descriptor()
+
+    def __init__(self) -> None:
+        self.inner = 1.0
+
+    def __mul__(self, x: Any) -> Any:
+        return x * self.inner
+
+    def __getitem__(self, i: int) -> float:
+        return self.inner
+
+    def __iter__(self) -> Any:
+        return iter([self.inner])
+
+    def __enter__(self) -> float:
+        return self.inner
+
+    def __exit__(self, *args: Any) -> None:
+        pass
+
+    def __bool__(self) -> bool:
+        return self.inner == 1.0
+
+    def __len__(self) -> int:
+        return int(self.inner)
+
+    def __getattr__(self, name: str) -> float:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self.inner * 2
+
+    def by_base(self) -> float:
+        return super().by_base()
+
+    @classmethod
+    def of_kind(cls) -> float:
+        return cls.inner_of_class
+
+    @functools.cached_property
+    def again(self) -> Any:
+        return lambda: self.inner
+
+
+def with_block(held: Held, x: Any) -> Any:
+    with held as value:
+        return x * value
+
+
+READS: dict[str, Callable[[Held, Any], Any]] = {
+    "an operator": lambda held, x: held * x,
+    "an item of an object": lambda held, x: x * held[0],
+    "a loop over an object": lambda held, x: x * sum(held),
+    "with": with_block,
+    "the truth of an object": lambda held, x: x if held else 2 * x,
+    "the length of an object": lambda held, x: x * len(held),
+    "a descriptor": lambda held, x: x * held.described,
+    "an attribute that is computed": lambda held, x: x * held.anything,
+    "a method of the base": lambda held, x: x * held.by_base(),
+    "a cached property": lambda held, x: x * held.again(),
+}
+
+
+def read_by(read: Callable[[Held, Any], Any]) -> Case:
+    held = Held()
+    return lambda x: read(held, x), lambda: setattr(held, "inner", 3.0)
+
+
+CASES |= {name: functools.partial(read_by, read) for name, read in READS.items()}
+
+
+@case
+def a_property_of_a_class() -> Case:
+    class Own(Held):
+        inner_of_class = 1.0
+
+    return lambda x: x * Own.of_class, lambda: setattr(Own, "inner_of_class", 3.0)
+
+
+@case
+def a_class_method() -> Case:
+    class Own(Held):
+        inner_of_class = 1.0
+
+    held = Own()
+    return lambda x: x * held.of_kind(), lambda: setattr(Own, "inner_of_class", 3.0)
+
+
+@case
+def what_a_new_object_reads() -> Case:
+    scale = [1.0]
+
+    class Made:
+        def __init__(self) -> None:
+            self.scale = scale[0]
+
+    return lambda x: x * Made().scale, lambda: scale.__setitem__(0, 3.0)
+
+
+@case
+def the_last_of_many_objects() -> Case:
+    first = last = Linked()
+    for _ in range(300):
+        last.next = Linked()
+        last = last.next
+
+    def function(x: Any) -> Any:
+        total, now = 0.0, first
+        while now is not None:
+            total, now = total + now.number, now.next  # type: ignore[assignment]
+        return x * total
+
+    return function, lambda: setattr(last, "number", 100.0)
+
+
+@dataclasses.dataclass
+class Linked:
+    number: float = 1.0
+    next: Linked | None = None
+
+
+@case
+def a_member_of_an_enumeration() -> Case:
+    class Mode(enum.Enum):
+        ONE = 1.0
+        TWO = 2.0
+
+    held = [Mode.ONE]
+    return lambda x: x * held[0].value, lambda: held.__setitem__(0, Mode.TWO)
+
+
+# --- objects of installed packages ---------------------------------------------------------------
+
+
+@case
+def a_sparse_matrix() -> Case:
+    held = scipy.sparse.csr_array(np.diag(X))
+    return lambda x: x * held.diagonal(), lambda: held.data.__setitem__(0, 5.0)
+
+
+@case
+def a_spline() -> Case:
+    held = scipy.interpolate.CubicSpline(np.arange(4.0), np.arange(4.0) ** 2)
+    return lambda x: x * held(1.5), lambda: held.c.fill(0.0)
+
+
+@case
+def a_polynomial() -> Case:
+    held = np.poly1d([1.0, 2.0])
+    return lambda x: x * held(2.0), lambda: held.coeffs.__setitem__(0, 7.0)
+
+
+@case
+def an_estimator() -> Case:
+    held = pytest.importorskip("sklearn.linear_model").LinearRegression()
+    held.coef_ = np.ones(3)
+    return lambda x: x * held.coef_.sum(), lambda: setattr(held, "coef_", np.full(3, 4.0))
+
+
+# --- rules of users' ops -------------------------------------------------------------------------
+
+
+@case
+def a_rule_of_a_custom_function() -> Case:
+    scale = [1.0]
+    own = ag.func.custom(vjp=lambda g: g * scale[0])(lambda x: np.array(x))
+    return ag.func.grad(lambda x: own(x).sum()), lambda: scale.__setitem__(0, 3.0)
+
+
+@case
+def a_derivative_of_an_op() -> Case:
+    scale = [1.0]
+    own = ag.ops.define.unary(
+        "own_square", d=lambda x: x * scale[0], compute=lambda xp, x: x * x / 2
+    )
+    return ag.func.grad(lambda x: own(x).sum()), lambda: scale.__setitem__(0, 3.0)
+
+
+@over("make", [Row(name, name, make) for name, make in CASES.items()], first=len(CASES))
+def test_a_change_is_noticed(make: Callable[[], Case]) -> None:
+    function, change = make()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # divisions by zero
+        compiled = ag.compile(function)
+        before = np.asarray(function(X))
+        for _ in range(3):
+            np.testing.assert_array_equal(compiled(X), before)
+        assert compiled._traces <= 2  # a cache may be filled in the first
+        change()
+        expected = np.asarray(function(X))
+        found = np.asarray(compiled(X))
+    assert found.tobytes() != before.tobytes()
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+
+
+# --- functions that change what they read --------------------------------------------------------
+
+
+def a_variable() -> Any:
+    count = 0
+
+    def function(x: Any) -> Any:
+        nonlocal count
+        count += 1
+        return x * count
+
+    return function
+
+
+def an_attribute() -> Any:
+    held = types.SimpleNamespace(count=0)
+
+    def function(x: Any) -> Any:
+        held.count += 1
+        return x * held.count
+
+    return function
+
+
+def a_dictionary() -> Any:
+    held: dict[str, int] = {}
+
+    def function(x: Any) -> Any:
+        held["count"] = held.get("count", 0) + 1
+        return x * held["count"]
+
+    return function
+
+
+def a_list() -> Any:
+    held: list[int] = []
+
+    def function(x: Any) -> Any:
+        held.append(len(held))
+        return x * len(held)
+
+    return function
+
+
+def a_growing_set() -> Any:
+    held: set[int] = set()
+
+    def function(x: Any) -> Any:
+        held.add(len(held))
+        return x * len(held)
+
+    return function
+
+
+def a_default() -> Any:
+    held = collections.defaultdict(lambda: 2.0)
+
+    def function(x: Any) -> Any:
+        return x * held[len(held)] * len(held)
+
+    return function
+
+
+def a_method_of_a_list() -> Any:
+    held: list[int] = []
+    append = held.append
+
+    def function(x: Any) -> Any:
+        append(1)
+        return x * len(held)
+
+    return function
+
+
+CHANGES = [
+    a_variable,
+    an_attribute,
+    a_dictionary,
+    a_list,
+    a_growing_set,
+    a_default,
+    a_method_of_a_list,
+]
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+@pytest.mark.parametrize("make", CHANGES, ids=lambda make: make.__name__)
+def test_each_call_changes_what_it_reads(make: Any, requires_grad: bool) -> None:
+    x = ag.tensor(X, requires_grad=True) if requires_grad else X
+    eager = make()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*not compiled")
+        compiled = ag.compile(make())
+        for _ in range(12):
+            found, expected = compiled(x), eager(x)
+            if requires_grad:
+                np.testing.assert_array_equal(ag.grad(found.sum(), x), ag.grad(expected.sum(), x))
+            else:
+                np.testing.assert_array_equal(found, expected)
+
+
+def test_a_cache_that_is_filled_once() -> None:
+    held: dict[str, Any] = {}
+
+    def function(x: Any) -> Any:
+        if "table" not in held:
+            held["table"] = np.arange(3.0)
+        return x * held["table"]
+
+    compiled = ag.compile(function)
+    for _ in range(6):
+        np.testing.assert_array_equal(compiled(X), X * np.arange(3.0))
+    assert compiled._traces == 2  # the first one filled it
+
+
+def test_a_function_that_reaches_too_much_runs_as_it_is(monkeypatch: Any) -> None:
+    monkeypatch.setattr("arraygrad.compiler.call.reachable.MOST", 100)
+    held = [[float(i)] for i in range(200)]
+    compiled = ag.compile(lambda x: x * held[150][0])
+    with pytest.warns(UserWarning, match="reads too much from outside"):
+        compiled(X)
+    held[150][0] = -1.0
+    np.testing.assert_array_equal(compiled(X), -X)
+
+
+def test_a_function_that_prints_to_a_file_is_compiled() -> None:
+    log = io.StringIO()
+
+    def function(x: Any) -> Any:
+        print("traced", file=log)
+        return x * 2
+
+    compiled = ag.compile(function)
+    for _ in range(3):
+        np.testing.assert_array_equal(compiled(X), 2 * X)
+    assert log.getvalue() == "traced\n"
+
+
+class Unreadable:
+    @property
+    def secret(self) -> Any:
+        raise ValueError("not now")
+
+    number = 1.0
+
+
+def test_attributes_that_cannot_be_read() -> None:
+    held = Unreadable()
+    compiled = ag.compile(lambda x: x * held.number if hasattr(x, "secret") else x * 2)
+    np.testing.assert_array_equal(compiled(X), 2 * X)
+
+
+@pytest.mark.parametrize("source", [random.Random(0).random, np.random.RandomState(0).rand])
+def test_older_sources_of_random_numbers_warn(source: Any) -> None:
+    with pytest.warns(UserWarning, match="draws random numbers"):
+        ag.compile(lambda x: x * source())(X)
