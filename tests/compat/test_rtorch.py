@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import over
 
 import arraygrad as ag
 from arraygrad.compat import rtorch, torch
@@ -176,7 +177,7 @@ ELEMENTWISE = [case for case in ELEMENTWISE if case[0] not in NOT_WHOLE]
 ELEMENTWISE += [(name, False) for name in NOT_WHOLE]
 
 
-@pytest.mark.parametrize(("name", "whole"), ELEMENTWISE)
+@over("name, whole", ELEMENTWISE, first=2)
 def test_elementwise_functions_are_libtorchs(name: str, whole: bool) -> None:
     torch = pytest.importorskip("torch")
     a, b = np.array([[0.3, 0.6], [0.9, 0.2]], np.float32), np.array([0.5, 0.7], np.float32)

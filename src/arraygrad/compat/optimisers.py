@@ -105,44 +105,62 @@ class Optimizer:
         for group in self.param_groups:
             options = {k: self._held(v) for k, v in group.items()}
             with nullcontext() if group.get("differentiable") else no_grad():
-                for p in group["params"]:
-                    gradient = self._gradient(p)
-                    if gradient is not None:
-                        self._advance(p, gradient, options)
+                self._advance(group["params"], options)
         for hook in list(self._hooks["post"].values()):
             hook(self, (closure,), {})
         return loss
 
-    def _advance(self, p: Any, gradient: Any, options: dict[str, Any]) -> None:
-        """Change one parameter by the rule."""
-        if self.rule is None:
-            raise NotImplementedError("an optimizer defines step()")
-        rule, tensor, state = self.rule, self._tensor(p), self.state[p]
-        missing = [name for name in rule.slots if state.get(name) is None]
-        if missing:
-            for name, value in rule.slots_of(tensor, options, missing).items():
-                state[name] = value if name in NUMBERS else self._shown(value)
+    def _advance(self, params: list[Any], options: dict[str, Any]) -> None:
+        """Change parameters by the rule: arrays of NumPy all at once."""
+        at_once: dict[int, list[Any]] = {}  # by the number of the step
+        is_apart = options.get("differentiable")
+        for p in params:
+            gradient = self._gradient(p)
+            if gradient is None:
+                continue
+            if self.rule is None:
+                raise NotImplementedError("an optimizer defines step()")
+            rule, tensor, state = self.rule, self._tensor(p), self.state[p]
+            slots = self._slots(rule, tensor, state, options)
+            # What PyTorch saved has tensors for numbers, and no number of steps for SGD.
+            step = int(state.get("step", 1 if rule.slots and len(state) > len(slots) else 0)) + 1
+            array = tensor.array if isinstance(tensor, Native) else None
+            if type(array) is np.ndarray and array.flags.writeable and not is_apart:
+                for name, value in slots.items():
+                    slots[name] = value._array if type(value) is Native else plain(value)
+                given = array, np.asarray(plain(gradient)), slots
+                at_once.setdefault(step, []).append((given, state))
+            else:
+                change, after = rule.change(tensor, gradient, slots, step, options)
+                tensor += change
+                for name, value in after.items():
+                    state[name] = value if name in NUMBERS else self._shown(value)
+                state["step"] = step
+        for step, many in at_once.items():
+            for (array, _, _), _ in many:
+                # A graph from before the step cannot be differentiated any more.
+                mark_written(array, "step()")
+            self.rule.write_arrays([given for given, _ in many], step, options)  # type: ignore[union-attr]
+            for (_, _, slots), state in many:
+                state["step"] = step
+                for name in NUMBERS:
+                    if name in slots:
+                        state[name] = slots[name]
+
+    def _slots(
+        self, rule: Rule, tensor: Any, state: dict[str, Any], options: dict[str, Any]
+    ) -> dict[str, Any]:
+        """The arrays and numbers that a rule remembers of a parameter; made if there are none."""
         slots = {}
         for name in rule.slots:
             value = state.get(name)
-            if value is not None:
-                slots[name] = float(value) if name in NUMBERS else self._held(value)
-        # What PyTorch saved has tensors for numbers, and no number of steps for SGD.
-        step = int(state.get("step", 1 if rule.slots and len(state) > len(slots) else 0)) + 1
-        array = plain(tensor)
-        in_place = not options.get("differentiable") and isinstance(array, np.ndarray)
-        if in_place and array.flags.writeable and tensor.array is array:
-            held = {name: plain(value) for name, value in slots.items()}
-            rule.write_array(array, np.asarray(plain(gradient)), held, step, options)
-            # A graph from before the step cannot be differentiated any more: it would be wrong.
-            mark_written(array, "step()")
-            state.update({name: held[name] for name in NUMBERS if name in held})
-        else:
-            change, after = rule.change(tensor, gradient, slots, step, options)
-            tensor += change
-            for name, value in after.items():
-                state[name] = value if name in NUMBERS else self._shown(value)
-        state["step"] = step
+            if value is None:
+                made = rule.slots_of(tensor, options, (name,)).get(name)
+                if made is None:
+                    continue
+                value = state[name] = made if name in NUMBERS else self._shown(made)
+            slots[name] = float(value) if name in NUMBERS else self._held(value)
+        return slots
 
     def _held(self, value: Any) -> Any:
         return self._tensor(value) if _is_tensor(value) else value
@@ -209,6 +227,7 @@ class Optimizer:
         lines = [f"{type(self).__name__} ("]
         for i, group in enumerate(self.param_groups):
             shown = {k: v for k, v in sorted(group.items()) if k != "params"}
+            lines += [""] if i else []
             lines += [f"Parameter Group {i}", *(f"    {k}: {v}" for k, v in shown.items())]
         return "\n".join([*lines, ")"])
 
@@ -218,6 +237,7 @@ def _is_tensor(value: Any) -> bool:
 
 
 # Keywords that choose between ways to compute the same in PyTorch.
+_EITHER = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _WAYS = {"foreach": None, "capturable": False, "differentiable": False, "fused": None}
 
 
@@ -234,8 +254,12 @@ def optimizer(name: str, make: Callable[..., Rule], base: type[Optimizer]) -> An
         rule = make(**{**bound.arguments, **natives})  # which checks the options
         base.__init__(self, params, {**bound.arguments, **rule.options, **tensors, **ways})
 
+    first, keyword = inspect.Parameter("params", _EITHER), inspect.Parameter.KEYWORD_ONLY
+    own = [first, *parameters.parameters.values()]
+    own += [inspect.Parameter(name, keyword, default=usual) for name, usual in _WAYS.items()]
     members = {
         "__init__": __init__,
+        "__signature__": inspect.Signature(own),  # programs look whether there is `fused`
         "__doc__": make.__doc__,
         "__module__": base.__module__,
         "__qualname__": name,

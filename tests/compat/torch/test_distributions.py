@@ -26,12 +26,17 @@ LAWS: dict[str, tuple[Any, Any]] = {
         {"concentration": [1.5, 1.0], "rate": 2.0},
     ),
     "Laplace": ({"loc": [0.5, 2.0], "scale": 3.0}, {"loc": [1.5, 1.0], "scale": 2.0}),
+    "LogNormal": ({"loc": [0.5, 0.2], "scale": 0.3}, {"loc": [0.0, 1.0], "scale": 1.0}),
     "MultivariateNormal": (
         {"loc": [0.5, 2.0], "covariance_matrix": [[2.0, 0.5], [0.5, 1.0]]},
         {"loc": [1.5, 1.0], "scale_tril": [[1.0, 0.0], [0.5, 2.0]]},
     ),
     "Normal": ({"loc": [0.5, 2.0], "scale": 3.0}, {"loc": [1.5, 1.0], "scale": 2.0}),
     "Poisson": ({"rate": [0.5, 2.0]}, {"rate": [1.5, 1.0]}),
+    "StudentT": (
+        {"df": [4.0, 2.5], "loc": 0.5, "scale": 2.0},
+        {"df": [3.0, 7.0], "loc": [1.5, 1.0], "scale": 1.0},
+    ),
     "Uniform": ({"low": [0.5, 2.0], "high": 3.0}, {"low": [0.0, 1.0], "high": 4.0}),
 }
 
@@ -49,7 +54,10 @@ def same(found: Any, expected: Any, leaves: Any, others: Any) -> None:
     mine = ours.autograd.grad(found.sum(), leaves, retain_graph=True, allow_unused=True)
     wanted = theirs.autograd.grad(expected.sum(), others, retain_graph=True, allow_unused=True)
     for a, b in zip(mine, wanted, strict=True):
-        np.testing.assert_allclose(0.0 if a is None else a, 0.0 if b is None else b, rtol=1e-8)
+        derivative = np.asarray(0.0 if b is None else b)
+        # A derivative that is zero is one rounding of the others: no digit of it must agree.
+        zero = 4 * np.finfo(float).eps * abs(derivative).max(initial=0.0)
+        np.testing.assert_allclose(0.0 if a is None else a, derivative, rtol=1e-8, atol=zero)
 
 
 @pytest.mark.parametrize("name", LAWS)
@@ -80,7 +88,7 @@ def test_a_law_is_that_of_pytorch(name: str) -> None:
             assert law.expand((4, 2)).batch_shape == (4, 2)
 
 
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("name", [n for n in LAWS if n != "StudentT"])  # of which PyTorch has none
 def test_divergences_are_those_of_pytorch(name: str) -> None:
     first, second = LAWS[name]
     (p, a), (q, b) = made(ours, name, first), made(ours, name, second)
@@ -155,3 +163,26 @@ def test_divergence_of_classes_without_probability() -> None:
         found.append(m.distributions.kl_divergence(*laws).tolist())
     assert found[0] == pytest.approx(found[1])
     assert found[0][2] == math.inf
+
+
+def test_a_mixture_is_that_of_pytorch() -> None:
+    def run(m: Any) -> list[Any]:
+        d, weights = m.distributions, m.tensor([[0.2, 0.8], [0.5, 0.5]], dtype=m.float64)
+        means = m.tensor([[[0.0, 1.0], [2.0, 3.0]]] * 2, dtype=m.float64, requires_grad=True)
+        each = d.Independent(d.Normal(means, m.ones_like(means)), 1)
+        law = d.MixtureSameFamily(d.Categorical(weights), each)
+        density = law.log_prob(m.tensor([[0.3, 0.4], [1.0, 2.0]], dtype=m.float64))
+        (gradient,) = m.autograd.grad(density.sum(), [means])
+        assert law.sample((3,)).shape == (3, 2, 2)
+        assert (law.batch_shape, law.event_shape) == ((2,), (2,))
+        return [t.detach().numpy() for t in (density, gradient, law.mean, law.variance)]
+
+    for found, expected in zip(run(ours), run(theirs), strict=True):
+        np.testing.assert_allclose(found, expected)
+    law = ours.distributions.MixtureSameFamily(
+        ours.distributions.Categorical(ours.tensor([0.25, 0.75])),
+        ours.distributions.Normal(ours.tensor([-10.0, 10.0]), ours.tensor([1.0, 1.0])),
+    )
+    ours.manual_seed(0)
+    drawn = law.sample((2000,))
+    assert abs((drawn > 0).float().mean().item() - 0.75) < 0.05

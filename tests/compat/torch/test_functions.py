@@ -240,3 +240,40 @@ def test_a_batch_is_refused_where_its_members_would_mix(row: str) -> None:
 def test_what_has_no_derivative_says_so(row: str) -> None:
     with pytest.raises(RuntimeError, match="derivative"):
         eval(row, scope_of(ours))
+
+
+@pytest.mark.parametrize("reduce", ["sum", "mean", "amax", "amin"])
+def test_many_elements_are_joined_without_a_table_of_all_pairs(reduce: str) -> None:
+    place = np.random.default_rng(0).integers(0, 100_000, 200_000)
+    source = np.round(np.sin(np.arange(200_000.0)), 2)  # with ties, which share the gradient
+    found = []
+    for torch in (ours, theirs):
+        x = torch.zeros(100_000, dtype=torch.float64, requires_grad=True)
+        src = torch.tensor(source, requires_grad=True)
+        out = x.scatter_reduce(0, torch.tensor(place), src, reduce)
+        gradients = torch.autograd.grad((out * out.detach()).sum(), [x, src])
+        found.append([t.detach().numpy() for t in (out, *gradients)])
+    for mine, other in zip(*found, strict=True):
+        np.testing.assert_allclose(mine, other, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("include_self", [True, False])
+def test_extremes_at_places_inside_vmap(include_self: bool) -> None:
+    x = ours.tensor([[1.0, float("inf"), -2.0], [0.0, 3.0, 3.0]])
+    index, src = (
+        ours.tensor([[0, 0, 1], [2, 2, 2]]),
+        ours.tensor([[1.0, 5.0, 2.0], [3.0, 3.0, 1.0]]),
+    )
+
+    def one(x: Any, index: Any, src: Any) -> Any:
+        return x.scatter_reduce(0, index, src, "amax", include_self=include_self)
+
+    def slope(x: Any, index: Any, src: Any) -> Any:
+        return ours.func.grad(lambda s: one(x, index, s)[:].nan_to_num(posinf=0.0).sum())(src)
+
+    for function in (one, slope):
+        together = ours.vmap(function)(x, index, src)
+        for k in range(2):
+            np.testing.assert_array_equal(together[k], function(x[k], index[k], src[k]))
+    shared = ours.vmap(one, in_dims=(0, None, 0))(x, index[0], src)
+    np.testing.assert_array_equal(shared[1], one(x[1], index[0], src[1]))

@@ -1,6 +1,7 @@
 """`torch.optim` beside PyTorch's own: steps, groups, states, and schedules that work together."""
 
 import copy
+import inspect
 import io
 
 import numpy as np
@@ -102,6 +103,7 @@ def test_groups_are_checked():
     with pytest.raises(TypeError, match="no_such"):
         ours.optim.Adam([p], no_such=1)
     assert "lr: 0.1" in repr(optimizer)
+    assert "fused" in inspect.signature(ours.optim.AdamW).parameters  # programs ask for it
 
 
 def test_hooks_and_subclasses():

@@ -40,6 +40,7 @@ EXPRESSIONS = [
     "x.to(torch.float32)",
     "x.float() + x.double()",
     "(x > 0).long()",
+    "F.softsign(i), F.tanhshrink(i)",
     # elementwise
     "torch.sin(x) * y.exp() - x / y",
     "x ** 2 + 2 ** x",

@@ -204,9 +204,16 @@ def test_copies(x: torch.Tensor) -> None:
         (lambda: torch.tensor([1.0, 2.5]), "tensor([1.0000, 2.5000])"),
         (lambda: torch.tensor([1.0, 2.0]), "tensor([1., 2.])"),
         (lambda: torch.tensor([1, 2]), "tensor([1, 2])"),
+        (lambda: torch.tensor([True]), "tensor([True])"),
+        (lambda: torch.tensor([True, False]), "tensor([ True, False])"),
+        (lambda: torch.tensor([1 + 2j]), "tensor([1.+2.j])"),
         (lambda: torch.ones(1, dtype=torch.float64), "tensor([1.], dtype=torch.float64)"),
         (lambda: torch.ones(1, requires_grad=True), "tensor([1.], requires_grad=True)"),
         (lambda: torch.ones(1, requires_grad=True) * 2, "tensor([2.], grad_fn=<MulBackward0>)"),
+        (
+            lambda: torch.ones(1).max(0),
+            "torch.return_types.max(\nvalues=tensor(1.),\nindices=tensor(0))",
+        ),
     ],
 )
 def test_printing(make: Any, text: str) -> None:
@@ -280,3 +287,21 @@ def test_copies_for_views_cannot_be_written() -> None:
             part.zero_()
         assert part.clone().zero_().sum() == 0
     assert x.sum() == 15
+
+
+def test_contiguous_tensors_have_their_elements_in_order() -> None:
+    x = torch.arange(24.0).reshape(2, 3, 4).requires_grad_()
+    y = x.transpose(0, 2).contiguous()
+    assert y.stride() == (6, 2, 1)
+    assert y._base is None
+    y.view(-1)[:2].sum().backward()
+    assert x.grad.nonzero().tolist() == [[0, 0, 0], [1, 0, 0]]
+    assert torch.vmap(lambda t: t.t().contiguous().view(-1))(x.detach()).shape == (2, 12)
+
+
+def test_other_data_leaves_views_with_the_old_memory() -> None:
+    x = torch.ones(4)
+    view = x.view(2, 2)
+    x.data = torch.zeros(4)
+    assert view.add_(1).tolist() == [[2.0, 2.0]] * 2
+    assert x.tolist() == [0.0] * 4

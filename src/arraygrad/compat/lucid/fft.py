@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
 
 from ... import fft as transforms  # the name is that of a function, too
 from .names import adapted
 
 __all__ = transforms.__all__
-
-
-def __getattr__(name: str) -> Any:
-    return adapted(transforms, name, __name__)
+__getattr__ = functools.partial(adapted, transforms)

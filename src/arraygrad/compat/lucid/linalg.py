@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
 
 from ... import linalg
 from .names import adapted
 
 __all__ = linalg.__all__
-
-
-def __getattr__(name: str) -> Any:
-    return adapted(linalg, name, __name__)
+__getattr__ = functools.partial(adapted, linalg)

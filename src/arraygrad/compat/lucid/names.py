@@ -10,10 +10,10 @@ from .tensors import Tensor
 _KEYWORDS = {"dim": "axis", "keepdim": "keepdims"}
 
 
-def adapted(module: ModuleType, name: str, where: str) -> Any:
+def adapted(module: ModuleType, name: str) -> Any:
     """A public function of a module, as Lucid has it."""
     if name not in module.__all__:
-        raise AttributeError(f"module {where!r} has no attribute {name!r}")
+        raise AttributeError(f"lucid's {module.__name__.rpartition('.')[2]} has no {name!r}")
     function = getattr(module, name)
 
     def renamed(*args: Any, **keywords: Any) -> Any:

@@ -39,7 +39,7 @@ from . import methods as _methods  # noqa: F401  (gives tensors their methods)
 from . import predicates as _predicates
 from . import random as _random
 from . import serialization as _serialization
-from .amp import autocast
+from .amp import GradScaler, autocast
 from .autograd import grad_mode as _grad_mode
 from .autograd.grad_mode import *
 from .creation import *
@@ -128,8 +128,8 @@ newaxis = None
 __version__ = "2.13.0+arraygrad"  # the version whose meanings the names have
 
 __all__ = [
-    "Tensor", "adaptive_avg_pool1d", "adaptive_max_pool1d", "alpha_dropout", "amp", "autocast",
-    "autograd", "avg_pool1d", "bartlett_window", "batch_norm", "bilinear",
+    "GradScaler", "Tensor", "adaptive_avg_pool1d", "adaptive_max_pool1d", "alpha_dropout", "amp",
+    "autocast", "autograd", "avg_pool1d", "bartlett_window", "batch_norm", "bilinear",
     "binary_cross_entropy_with_logits", "blackman_window", "bool", "celu", "channel_shuffle",
     "compile", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
     "conv_transpose3d", "cosine_embedding_loss", "cosine_similarity", "cuda", "distributions",

@@ -10,31 +10,17 @@ from ... import ops
 from ..files import TYPE_NAMES
 from . import creation
 from .creation import check_layout
-from .dtypes import check_device, dtype, numpy_of, of_numpy
+from .dtypes import NAMED, check_device, dtype, numpy_of, of_numpy
 from .handles import Tensor, attach, wrap
 
 
-def _as_dtype(wanted: Any) -> Any:
-    def method(self: Tensor, memory_format: Any = None) -> Tensor:
-        return self if self._t.dtype == wanted else wrap(ops.astype(self._t, wanted))
-
-    return method
+def _as_dtype(name: str) -> Any:
+    wanted = NAMED[{"char": "int8", "byte": "uint8"}.get(name, name)]
+    return lambda self, memory_format=None: _to(self, wanted)
 
 
-for _name, _wanted in {
-    "double": "float64",
-    "float": "float32",
-    "half": "float16",
-    "long": "int64",
-    "int": "int32",
-    "short": "int16",
-    "char": "int8",
-    "byte": "uint8",
-    "bool": "bool",
-    "cdouble": "complex128",
-    "cfloat": "complex64",
-}.items():
-    setattr(Tensor, _name, _as_dtype(np.dtype(_wanted)))
+_DTYPES = "double float half bfloat16 long int short char byte bool cdouble cfloat"
+attach(**{name: _as_dtype(name) for name in _DTYPES.split()})
 
 
 def _to(self: Tensor, *args: Any, **keywords: Any) -> Tensor:
@@ -94,7 +80,7 @@ def _refused(name: str) -> Any:
 attach(
     to_dense=lambda self, dtype=None, masked_grad=None: self if dtype is None else _to(self, dtype)
 )
-_REFUSED = "bfloat16 chalf cuda to_sparse storage untyped_storage share_memory_ to_mkldnn"
+_REFUSED = "chalf cuda to_sparse storage untyped_storage share_memory_ to_mkldnn"
 for _name in _REFUSED.split():
     setattr(Tensor, _name, _refused(_name))
 

@@ -61,5 +61,4 @@ attach(
     __new__=_made,
     __reduce_ex__=_reduce,
     __repr__=described,
-    __str__=described,
 )

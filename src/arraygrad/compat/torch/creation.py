@@ -19,6 +19,7 @@ from .dtypes import (
     default_for,
     dtype,
     get_default_dtype,
+    no_gradients,
     numpy_of,
     preserve_format,
     strided,
@@ -307,9 +308,9 @@ def with_data(tensor: Tensor, value: Tensor) -> None:
         return
     needs, kept = tensor.requires_grad, getattr(old, "_grad", None)
     if needs and array.dtype.kind not in "fc":
-        raise RuntimeError(
-            f"data set to a tensor that requires gradients must be floating point or complex "
-            f"dtype, not {value.dtype}"
+        raise no_gradients(
+            "data set to a tensor that requires gradients must be floating point or complex dtype",
+            value.dtype,
         )
     tensor._t = native.asarray(array)
     if needs:
@@ -333,7 +334,6 @@ def _takes_memory(old: Any, new: Any) -> bool:
         if leaf is not None:
             leaf.array = memory
         if family is not None:
-            family.moved = True
             family.stamp += 1
     return True
 

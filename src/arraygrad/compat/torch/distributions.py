@@ -25,8 +25,8 @@ from .random import default_generator, rand, randn
 
 __all__ = [
     "Bernoulli", "Beta", "Categorical", "Dirichlet", "Distribution", "Exponential", "Gamma",
-    "Independent", "Laplace", "MultivariateNormal", "Normal", "Poisson", "Uniform", "kl_divergence",
-    "register_kl",
+    "Independent", "Laplace", "LogNormal", "MixtureSameFamily", "MultivariateNormal", "Normal",
+    "Poisson", "StudentT", "Uniform", "kl_divergence", "register_kl",
 ]  # fmt: skip
 
 
@@ -49,11 +49,12 @@ class Distribution:
 
     has_rsample = False
     _kinds: dict[str, str] = {}  # noqa: RUF012  (a table for each subclass)
+    _usual: dict[str, float] = {}  # noqa: RUF012
     _formulas: Formulas = {}  # noqa: RUF012
     _event = 0  # the number of axes of one event
 
     def __init__(self, *args: Any, validate_args: bool | None = None, **keywords: Any) -> None:
-        given = {**dict(zip(self._kinds, args, strict=False)), **keywords}
+        given = {**self._usual, **dict(zip(self._kinds, args, strict=False)), **keywords}
         if len(args) > len(self._kinds) or set(given) != set(self._kinds):
             raise TypeError(f"{type(self).__name__} takes {', '.join(self._kinds)}, not {given}")
         tensors = broadcast_tensors(*_as_tensors(*(given[name] for name in self._kinds)))
@@ -135,11 +136,13 @@ def _as_tensors(*values: Any) -> list[Any]:
 def _law(
     name: str, parameters: str, *, rsample: bool = True, event: int = 0, **formulas: Any
 ) -> Any:
-    """A law: its parameters as `name:kind`, and its formulas."""
+    """A law: its parameters as `name:kind`, perhaps with a usual value, and its formulas."""
+    words = [word.split(":") for word in parameters.split()]
     members = {
         "has_rsample": rsample,
         "_event": event,
-        "_kinds": dict(word.split(":") for word in parameters.split()),
+        "_kinds": {own: kind for own, kind, *_ in words},
+        "_usual": {own: float(usual[0]) for own, _, *usual in words if usual},
         "_formulas": formulas,
         "__doc__": f"The law {name}, with the parameters {parameters}.",
         "__module__": __name__,
@@ -155,6 +158,10 @@ def _unit(like: Any, shape: Any) -> Any:
 def _laplace(loc: Any, scale: Any, shape: Any) -> Any:
     u = _unit(loc, shape) - 0.5
     return loc - scale * u.sign() * (-2 * u.abs()).clamp(min=-1 + 1e-7).log1p()
+
+
+def _student_norm(n: Any) -> Any:
+    return (n.log() + math.log(math.pi)) / 2 + lgamma(n / 2) - lgamma((n + 1) / 2)
 
 
 def _beta_norm(a: Any, b: Any) -> Any:
@@ -188,6 +195,36 @@ Normal = _law(
     mean=lambda m, s: m,
     mode=lambda m, s: m,
     variance=lambda m, s: s**2,
+)
+LogNormal = _law(
+    "LogNormal",
+    "loc:real scale:positive",
+    draw=lambda m, s, shape: (m + s * randn(*shape, dtype=m.dtype)).exp(),
+    log_prob=lambda m, s, x: Normal(m, s).log_prob(x.log()) - x.log(),
+    entropy=lambda m, s: Normal(m, s).entropy() + m,
+    cdf=lambda m, s, x: Normal(m, s).cdf(x.log()),
+    icdf=lambda m, s, p: Normal(m, s).icdf(p).exp(),
+    mean=lambda m, s: (m + s**2 / 2).exp(),
+    mode=lambda m, s: (m - s**2).exp(),
+    variance=lambda m, s: (s**2).expm1() * (2 * m + s**2).exp(),
+)
+StudentT = _law(
+    "StudentT",
+    "df:positive loc:real:0 scale:positive:1",
+    draw=lambda n, m, s, shape: (
+        m + s * randn(*shape, dtype=m.dtype) * (2 * _gamma(n / 2, tuple(shape)) / n).rsqrt()
+    ),
+    log_prob=lambda n, m, s, x: (
+        -(n + 1) / 2 * (((x - m) / s) ** 2 / n).log1p() - s.log() - _student_norm(n)
+    ),
+    entropy=lambda n, m, s: (
+        s.log() + (n + 1) / 2 * (digamma((n + 1) / 2) - digamma(n / 2)) + _student_norm(n)
+    ),
+    mean=lambda n, m, s: where(n > 1, m, math.nan),
+    mode=lambda n, m, s: m,
+    variance=lambda n, m, s: where(
+        n > 2, s**2 * n / (n - 2).clamp(min=1e-30), where(n > 1, math.inf, math.nan)
+    ),
 )
 Uniform = _law(
     "Uniform",
@@ -416,6 +453,39 @@ class Independent(Distribution):
         return value.sum(axes) if axes else value
 
 
+class MixtureSameFamily(Distribution):
+    """One of several laws, the last batch axis of `component_distribution`, by its probability."""
+
+    def __init__(
+        self, mixture_distribution: Any, component_distribution: Any, validate_args: Any = None
+    ) -> None:
+        self.mixture_distribution = mixture_distribution
+        self.component_distribution = each = component_distribution
+        shape = (*each.batch_shape[:-1], *each.event_shape)
+        self._set_shapes(shape, len(each.event_shape))
+
+    def _formula(self, name: str, *args: Any) -> Any:
+        each, weights = self.component_distribution, self.mixture_distribution
+        axis = -1 - len(each.event_shape)
+        if name == "log_prob":
+            known = each.log_prob(args[0].unsqueeze(axis))
+            return (known + weights.logits).logsumexp(-1)
+        if name == "draw":
+            count = args[0][: len(args[0]) - len(self.batch_shape) - len(self.event_shape)]
+            own = (1,) * len(each.event_shape)
+            chosen = weights.sample(count).reshape(*count, *weights.batch_shape, 1, *own)
+            drawn = each.sample(count)
+            index = chosen.expand(*drawn.shape[:axis], 1, *each.event_shape)
+            return drawn.gather(axis, index).squeeze(axis)
+        shares = weights.probs.reshape(*weights.probs.shape, *(1,) * len(each.event_shape))
+        if name == "mean":
+            return (shares * each.mean).sum(axis)
+        if name == "variance":
+            apart = (each.mean - self.mean.unsqueeze(axis)) ** 2
+            return (shares * (each.variance + apart)).sum(axis)
+        return super()._formula(name, *args)
+
+
 # --- how far one law is from another: of the parameters of the first, and of the second ---
 
 
@@ -464,6 +534,7 @@ _KL: dict[Any, Callable[..., Any]] = {
     Exponential: lambda r, q: q / r - (q / r).log() - 1,
     Gamma: _kl_gamma,
     Laplace: _kl_laplace,
+    LogNormal: lambda m, s, n, t: kl_divergence(Normal(m, s), Normal(n, t)),
     MultivariateNormal: _kl_vectors,
     Poisson: lambda r, q: r * (r.log() - q.log()) - (r - q),
     Uniform: _kl_uniform,

@@ -139,6 +139,14 @@ def numpy_of(wanted: Any) -> np.dtype[Any]:
     return np.dtype(wanted)  # type: ignore[no-any-return]
 
 
+def no_gradients(said: str, found: dtype) -> RuntimeError:
+    """The error for a dtype whose tensors cannot have gradients."""
+    out = "pass dtype= with requires_grad=True, or convert it by to()"
+    if found is bfloat16:
+        out = "bfloat16 is for storing and converting here, so compute in float32"
+    return RuntimeError(f"{said}, not {found}: {out}")
+
+
 def get_default_dtype() -> dtype:
     """The dtype of Python's floats: float32, unless it was changed."""
     return _default[0]
@@ -160,7 +168,8 @@ def default_for(kind: str) -> np.dtype[Any]:
     return np.dtype("bool" if kind == "b" else "int64")
 
 
-RANKS = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
+# NumPy's kind of bfloat16 is V.
+RANKS = {"b": 0, "u": 1, "i": 1, "f": 2, "V": 2, "c": 3}
 
 
 def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
@@ -170,6 +179,8 @@ def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     low, high = sorted((a, b), key=lambda d: RANKS[d.kind])
     if RANKS[low.kind] < 2 <= RANKS[high.kind]:
         return high
+    if {low.name, high.name} == {"bfloat16", "float16"}:
+        return np.dtype("float32")
     return np.promote_types(a, b)
 
 
@@ -204,28 +215,31 @@ class _Limits:
 
     def __init__(self, type: Any = None) -> None:
         wanted = get_default_dtype() if type is None else type
-        self._found: Any = self._look_up(numpy_of(wanted))
+        self._found = self._look_up(numpy_of(wanted))
         self.dtype = str(wanted).removeprefix("torch.")
 
-    @staticmethod
-    def _look_up(wanted: Any) -> Any:
-        raise NotImplementedError
+    def _look_up(self, wanted: Any) -> Any:
+        return np.iinfo(wanted)
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._found, name)
         return value.item() if isinstance(value, np.generic) else value
 
 
-class finfo(_Limits):  # noqa: N801  (torch's name)
-    """The limits of a floating-point dtype."""
-
-    _look_up = staticmethod(lambda wanted: np.finfo(wanted))
-
-
 class iinfo(_Limits):  # noqa: N801  (torch's name)
     """The limits of an integer dtype."""
 
-    _look_up = staticmethod(lambda wanted: np.iinfo(wanted))
+
+class finfo(_Limits):  # noqa: N801  (torch's name)
+    """The limits of a floating-point dtype."""
+
+    def _look_up(self, wanted: Any) -> Any:
+        if wanted.kind != "V":
+            return np.finfo(wanted)
+        import ml_dtypes  # whose dtype it is
+
+        limits: Any = ml_dtypes.finfo
+        return limits(wanted)
 
 
 class device:  # noqa: N801  (torch's name)

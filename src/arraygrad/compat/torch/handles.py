@@ -22,11 +22,11 @@ from ...arrays.creation import asarray
 from ...arrays.dual import Dual
 from ...arrays.tensor import Tensor as Native
 from ...arrays.tensor import tensor_type, tensor_type_at
-from ...autograd.forward_ad import _open
+from ...autograd.forward_ad import open_levels
 from ...core.array import Array
 from ...core.levels import in_flight
 from ...core.nodes import recorder
-from .dtypes import Size, device, dtype, numpy_of, of_numpy
+from .dtypes import Size, device, dtype, no_gradients, numpy_of, of_numpy
 from .inside import refuse_inside
 
 new = object.__new__
@@ -117,7 +117,7 @@ class Tensor:
 
     def size(self, dim: int | None = None) -> Any:
         """The lengths of all axes, or of one."""
-        return self.shape if dim is None else self.shape[_axis(dim, self.ndim)]
+        return self.shape if dim is None else self.shape[checked(dim, self.ndim)]
 
     def dim(self) -> int:
         """The number of axes."""
@@ -273,9 +273,9 @@ class Tensor:
             if requires_grad and is_recorded(array):
                 return self
             if requires_grad and array.dtype.kind not in "fc":
-                raise RuntimeError(
-                    "only Tensors of floating point and complex dtype can require gradients, not "
-                    f"{self.dtype}: pass dtype= with requires_grad=True, or convert it by to()"
+                raise no_gradients(
+                    "only Tensors of floating point and complex dtype can require gradients",
+                    self.dtype,
                 )
             array.requires_grad_(requires_grad)
             remember(self)
@@ -345,13 +345,16 @@ def attach(**members: Any) -> None:
 _CPU = device("cpu")
 
 
-def _axis(dim: int, ndim: int) -> int:
+def checked(dim: int, ndim: int) -> int:
+    """An axis counted from the front."""
     span = max(ndim, 1)
+    if isinstance(dim, bool) or not hasattr(dim, "__index__"):
+        raise TypeError(f"dim must be an int, not {type(dim).__name__}")
     if not -span <= dim < span:
         raise IndexError(
             f"dim is {dim}, but must be in [{-span}, {span - 1}] for a tensor of {ndim} axes"
         )
-    return dim % span
+    return int(dim) % span
 
 
 def _number_of(array: Any) -> Any:
@@ -512,7 +515,7 @@ def _check_own(array: Any, value: Any) -> None:
     """Raise if a value of a transform would be written into a tensor from outside it."""
     if getattr(array, "_born", 0) >= int(value.level):
         return
-    if any(value.level == opened.number for opened in _open()):
+    if any(value.level == opened.level for opened in open_levels()):
         return  # a level of `forward_ad`: a tensor gets a tangent there
     raise RuntimeError(
         "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call "

@@ -27,15 +27,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _plain(function: Any, name: str | None = None) -> Callable[..., Tensor]:
-    """A function of arraygrad that has PyTorch's parameters already."""
-
-    def made(*args: Any, **kwargs: Any) -> Any:
-        return function(*args, **kwargs)
-
-    made.__doc__ = function.__doc__
-    found: Callable[..., Tensor] = _function(made, name=name or function.__name__, method=False)
-    return found
+def _row(name: str, native: Any) -> Callable[..., Tensor]:
+    """PyTorch's function for one with its parameters."""
+    return _function(native, name=name, method=False)
 
 
 _Eigh = _named("linalg_eigh", "eigenvalues", "eigenvectors")
@@ -44,34 +38,39 @@ _Svd = _named("linalg_svd", "U", "S", "Vh")
 _Qr = _named("linalg_qr", "Q", "R")
 _Lstsq = _named("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
 
-det = _plain(native.det)
-inv = _plain(native.inv)
-eigvals = _plain(native.eigvals)
-matrix_power = _plain(native.matrix_power)
-svdvals = _plain(native.svdvals)
+det, inv, eigvals, matrix_power, svdvals = (
+    _row(name, lambda *args, name=name, **keywords: getattr(native, name)(*args, **keywords))
+    for name in ("det", "inv", "eigvals", "matrix_power", "svdvals")
+)
 matmul: Callable[..., Tensor] = products.matmul
+matrix_exp: Callable[..., Tensor] = products.matrix_exp
+slogdet: Callable[..., Tensor] = products.slogdet
 cholesky_ex: Callable[..., Tensor] = factors.cholesky_ex
 householder_product: Callable[..., Tensor] = factors.householder_product
 inv_ex: Callable[..., Tensor] = factors.inv_ex
+solve_ex: Callable[..., Tensor] = factors.solve_ex
 lu: Callable[..., Tensor] = lu_factors.lu
 lu_factor: Callable[..., Tensor] = lu_factors.lu_factor
 lu_factor_ex: Callable[..., Tensor] = lu_factors.lu_factor_ex
 lu_solve: Callable[..., Tensor] = lu_factors.lu_solve
-matrix_exp: Callable[..., Tensor] = products.matrix_exp
-solve_ex: Callable[..., Tensor] = factors.solve_ex
-slogdet: Callable[..., Tensor] = products.slogdet
-
-
-@_function(method=False)
-def cholesky(A: Any, *, upper: bool = False) -> Any:
-    """The Cholesky factor."""
-    return native.cholesky(A, upper=upper)
-
-
-@_function(method=False)
-def solve(A: Any, B: Any, *, left: bool = True) -> Any:
-    """The solution of `A X = B` or `X A = B`; for vectors, if `B` has one axis less than `A`."""
-    return factors.solved(A, B, left)
+cholesky = _row("cholesky", lambda A, *, upper=False: native.cholesky(A, upper=upper))
+# `A X = B` or `X A = B`; for vectors, if `B` has one axis less than `A`.
+solve = _row("solve", lambda A, B, *, left=True: factors.solved(A, B, left))
+eig = _row("eig", lambda A: _Eig(*native.eig(A)))
+eigh = _row("eigh", lambda A, UPLO="L": _Eigh(*native.eigh(_symmetric(A, UPLO))))
+eigvalsh = _row("eigvalsh", lambda A, UPLO="L": native.eigvalsh(_symmetric(A, UPLO)))
+qr = _row("qr", lambda A, mode="reduced": _Qr(*native.qr(A, mode=mode)))
+svd = _row(
+    "svd",
+    lambda A, full_matrices=True, *, driver=None: _Svd(*native.svd(A, full_matrices=full_matrices)),
+)
+cond = _row("cond", lambda A, p=None: np.linalg.cond(A, p))
+tensorinv = _row("tensorinv", lambda A, ind=2: np.linalg.tensorinv(A, ind))
+tensorsolve = _row("tensorsolve", lambda A, B, dims=None: np.linalg.tensorsolve(A, B, dims))
+vecdot = _row("vecdot", lambda x, y, *, dim=-1: native.vecdot(x, y, axis=dim))
+diagonal = _row(
+    "diagonal", lambda A, *, offset=0, dim1=-2, dim2=-1: ops.diagonal(A, offset, dim1, dim2)
+)
 
 
 @_function(method=False)
@@ -82,39 +81,9 @@ def solve_triangular(
     return factors.solved(factors.triangle(A, upper, unitriangular), B, left, vectors=False)
 
 
-@_function(method=False)
-def eigh(A: Any, UPLO: str = "L") -> Any:
-    """The eigenvalues and eigenvectors of a symmetric matrix."""
-    return _Eigh(*native.eigh(_symmetric(A, UPLO)))
-
-
-@_function(method=False)
-def eigvalsh(A: Any, UPLO: str = "L") -> Any:
-    """The eigenvalues of a symmetric matrix."""
-    return native.eigvalsh(_symmetric(A, UPLO))
-
-
 def _symmetric(x: Any, triangle: str) -> Any:
     """The symmetric matrix that has one triangle of `x`; `x` itself for its lower one."""
     return x if triangle.upper() == "L" else adjoint_of(x)
-
-
-@_function(method=False)
-def eig(A: Any) -> Any:
-    """The eigenvalues and eigenvectors."""
-    return _Eig(*native.eig(A))
-
-
-@_function(method=False)
-def svd(A: Any, full_matrices: bool = True, *, driver: Any = None) -> Any:
-    """The singular value decomposition."""
-    return _Svd(*native.svd(A, full_matrices=full_matrices))
-
-
-@_function(method=False)
-def qr(A: Any, mode: str = "reduced") -> Any:
-    """The QR factors."""
-    return _Qr(*native.qr(A, mode=mode))
 
 
 @_function(method=False)
@@ -231,29 +200,12 @@ def norm(
     return vector_norm.__wrapped__(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
 
 
-cond = _plain(lambda A, p=None: np.linalg.cond(A, p), "cond")
-tensorinv = _plain(lambda A, ind=2: np.linalg.tensorinv(A, ind), "tensorinv")
-tensorsolve = _plain(lambda A, B, dims=None: np.linalg.tensorsolve(A, B, dims), "tensorsolve")
-
-
 @_function(method=False)
 def cross(input: Any, other: Any, *, dim: int = -1) -> Any:
     """The vector product."""
     if input.ndim != other.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
     return native.cross(input, other, axis=dim)
-
-
-@_function(method=False)
-def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
-    """The diagonal of matrices."""
-    return ops.diagonal(A, offset, dim1, dim2)
-
-
-@_function(method=False)
-def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
-    """The product of vectors, the first conjugated."""
-    return native.vecdot(x, y, axis=dim)
 
 
 @_function(method=False)

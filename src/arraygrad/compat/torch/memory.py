@@ -207,6 +207,7 @@ attach(
     is_neg=lambda self: False,
     is_shared=lambda self: False,
     is_pinned=lambda self, device=None: False,
+    pin_memory=lambda self, device=None: self,
     is_same_size=lambda self, other: self.shape == other.shape,
     is_nonzero=lambda self: bool(self),
     sum_to_size=lambda self, *size: _sum_to(self, shapes.sizes(size)),

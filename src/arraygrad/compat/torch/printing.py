@@ -10,7 +10,7 @@ from ...arrays.batched import Batched
 from ...arrays.dual import Dual
 from ...arrays.tensor import Tensor as Native
 from ...core.array import Array
-from .dtypes import get_default_dtype, numpy_of
+from .dtypes import default_for, numpy_of
 from .handles import Tensor, wrap
 
 
@@ -36,7 +36,7 @@ def described(tensor: Tensor, *, tensor_contents: Any = None) -> str:
         if not array.size and array.shape != (0,):
             inside.append(f"size={tuple(array.shape)}")
     own = numpy_of(tensor.dtype)
-    usual = own in (numpy_of(get_default_dtype()), np.dtype(np.int64), np.dtype(np.bool_))
+    usual = own in map(default_for, "bifc")
     if not usual or (not tensor.numel() and own.kind != "f"):
         inside.append(f"dtype={tensor.dtype}")
     if isinstance(array, Dual):
@@ -62,8 +62,12 @@ def _values(array: Any) -> str:
     chosen = {name: OPTIONS[name] for name in ("threshold", "edgeitems")}
     options: dict[str, Any] = {"separator": ", ", "prefix": "tensor(", **chosen}
     options["max_line_width"], digits = OPTIONS["linewidth"], OPTIONS["precision"]
+    if array.dtype.kind == "b":
+        width = 4 if array.all() else 5
+        options["formatter"] = {"bool": lambda v: f"{v!s:>{width}}"}
     if array.dtype.kind in "fc" and array.size:
-        finite = np.abs(array[np.isfinite(array)])
+        finite = array[np.isfinite(array)]
+        finite = np.abs(np.concatenate([finite.real, finite.imag]))
         whole = bool((finite == np.round(finite)).all())
         nonzero = finite[finite > 0]
         large = nonzero.size and (nonzero.max() >= 1e8 or nonzero.max() / nonzero.min() >= 1000)

@@ -11,6 +11,7 @@ parameters. What a decorator makes of it
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any, Literal, Protocol, overload
 
@@ -46,7 +47,15 @@ class Published(Protocol):
 
 
 @overload
-def function(
+def function(native: AnyFunction, **how: Any) -> Published: ...
+@overload
+def function(**how: Any) -> Callable[[AnyFunction], Published]: ...
+def function(native: AnyFunction | None = None, **how: Any) -> Any:
+    """PyTorch's function for a function on arrays: see `_function` for its options."""
+    return functools.partial(_function, **how) if native is None else _function(native, **how)
+
+
+def _function(
     native: AnyFunction,
     *,
     name: str | None = None,
@@ -54,35 +63,13 @@ def function(
     in_place: bool = False,
     parts: bool = False,
     dtypes: Dtypes | None = None,
-) -> Published: ...
-@overload
-def function(
-    *,
-    name: str | None = None,
-    method: bool = True,
-    in_place: bool = False,
-    parts: bool = False,
-    dtypes: Dtypes | None = None,
-) -> Callable[[AnyFunction], Published]: ...
-def function(
-    native: AnyFunction | None = None,
-    *,
-    name: str | None = None,
-    method: bool = True,
-    in_place: bool = False,
-    parts: bool = False,
-    dtypes: Dtypes | None = None,
-) -> Any:
+) -> Published:
     """PyTorch's function for a function on arrays with PyTorch's parameters.
 
     `parts` says that it returns several views at once, which PyTorch does not let be written.
     `dtypes` is the rule for tensors of several dtypes: they must be the "same"; they are "promoted"
     by PyTorch's rules; or promoted, and integers made "floating".
     """
-    if native is None:
-        return functools.partial(
-            function, name=name, method=method, in_place=in_place, parts=parts, dtypes=dtypes
-        )
     if dtypes is not None:
         native = _by_rule(native, name or native.__name__, dtypes)
     how = "several" if parts else None
@@ -90,11 +77,12 @@ def function(
 
     @functools.wraps(native)
     def made(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if kwargs:
+            if "axis" in kwargs or "keepdims" in kwargs:
+                kwargs = _by_own_names(native, kwargs)
+            kwargs = {k: v._t if type(v) is Tensor else unwrap(v) for k, v in kwargs.items()}
         try:
-            result = native(
-                *[a._t if type(a) is Tensor else unwrap(a) for a in args],
-                **{key: unwrap(value) for key, value in kwargs.items()},
-            )
+            result = native(*[a._t if type(a) is Tensor else unwrap(a) for a in args], **kwargs)
         except ValueError as error:
             raise as_in_torch(own, error) from error
         except AttributeError as error:  # of a number where a tensor is needed
@@ -124,13 +112,24 @@ def function(
     return made
 
 
+def _by_own_names(native: AnyFunction, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Keywords by PyTorch's names, of which some may be NumPy's: PyTorch takes these, too."""
+    taken = inspect.signature(native).parameters
+    own = {"axis": "dim", "keepdims": "keepdim"}
+    return {own[k] if k not in taken and own.get(k) in taken else k: v for k, v in kwargs.items()}
+
+
 def _by_rule(native: AnyFunction, name: str, rule: Dtypes) -> AnyFunction:
     """A function on arrays, with a rule for their dtypes."""
 
     @functools.wraps(native)
     def ruled(*args: Any, **kwargs: Any) -> Any:
-        values = [*args, *kwargs.values()]
-        arrays = [v for value in values for v in _each(value) if isinstance(v, Array)]
+        arrays = []
+        for value in (*args, *kwargs.values()):
+            if isinstance(value, Array):
+                arrays.append(value)
+            elif isinstance(value, _SEVERAL):
+                arrays += [v for v in value if isinstance(v, Array)]
         wanted = arrays[0].dtype if arrays else None
         if all(array.dtype == wanted for array in arrays):
             if rule != "floating" or wanted is None or wanted.kind not in "biu":
@@ -153,8 +152,7 @@ def _by_rule(native: AnyFunction, name: str, rule: Dtypes) -> AnyFunction:
     return ruled
 
 
-def _each(value: Any) -> Any:
-    return value if isinstance(value, tuple | list) else (value,)
+_SEVERAL = (tuple, list)
 
 
 def _sources(args: tuple[Any, ...], count: int) -> Any:

@@ -33,12 +33,11 @@ round: Callable[..., Tensor] = elementwise.round
 log_softmax: Callable[..., Tensor] = reductions.log_softmax
 logsumexp: Callable[..., Tensor] = reductions.logsumexp
 softmax: Callable[..., Tensor] = reductions.softmax
-entr = elementwise_unary(native.entr, in_place=False, method=False)
-i0e = elementwise_unary(native.i0e, in_place=False, method=False)
-i1 = elementwise_unary(native.i1, in_place=False, method=False)
-i1e = elementwise_unary(native.i1e, in_place=False, method=False)
-log_ndtr = elementwise_unary(native.log_ndtr, in_place=False, method=False)
-ndtr = elementwise_unary(native.ndtr, in_place=False, method=False)
-ndtri = elementwise_unary(native.ndtri, in_place=False, method=False)
-xlog1py = elementwise_binary(native.xlog1py, in_place=False, method=False)
-zeta = elementwise_binary(native.zeta, in_place=False, method=False)
+entr, i0e, i1, i1e, log_ndtr, ndtr, ndtri = (
+    elementwise_unary(f, in_place=False, method=False)
+    for f in (native.entr, native.i0e, native.i1, native.i1e, native.log_ndtr, native.ndtr,
+              native.ndtri)
+)  # fmt: skip
+xlog1py, zeta = (
+    elementwise_binary(f, in_place=False, method=False) for f in (native.xlog1py, native.zeta)
+)

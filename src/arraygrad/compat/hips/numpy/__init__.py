@@ -8,7 +8,7 @@ array([1., 1.])
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial as _partial
 
 import numpy as _np
 
@@ -27,7 +27,5 @@ _FUNCTIONS = {name: f for name, f in vars(_namespace).items() if not name.starts
 globals().update(_FUNCTIONS)
 vars(numpy_wrapper).update(_FUNCTIONS, _astype=_FUNCTIONS["astype"])  # where HIPS has them, too
 
-
-def __getattr__(name: str) -> Any:
-    """NumPy's own value, for names without a function of their own."""
-    return getattr(_np, name)
+# NumPy's own value, for names without a function of their own.
+__getattr__ = _partial(getattr, _np)

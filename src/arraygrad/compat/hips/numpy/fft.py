@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial as _partial
 
 import numpy.fft as _fft
 
@@ -10,7 +10,5 @@ from .numpy_wrapper import wrap_namespace
 
 wrap_namespace(vars(_fft), globals())
 
-
-def __getattr__(name: str) -> Any:
-    """NumPy's own value, for names without a function of their own."""
-    return getattr(_fft, name)
+# NumPy's own value, for names without a function of their own.
+__getattr__ = _partial(getattr, _fft)

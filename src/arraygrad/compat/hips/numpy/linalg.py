@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial as _partial
 from typing import Any
 
 import numpy as _np
@@ -41,7 +42,5 @@ def T(x: Any) -> Any:  # noqa: N802  (HIPS's name)
 
 _dot = wrapped(_np.matmul)
 
-
-def __getattr__(name: str) -> Any:
-    """NumPy's own value, for names without a function of their own."""
-    return getattr(_linalg, name)
+# NumPy's own value, for names without a function of their own.
+__getattr__ = _partial(getattr, _linalg)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial as _partial
 
 import numpy as _np
 
@@ -12,7 +12,5 @@ from .numpy_wrapper import wrap_namespace
 wrap_namespace(vars(_np), globals())
 globals().update({name: getattr(_functions, name) for name in _functions.__all__})
 
-
-def __getattr__(name: str) -> Any:
-    """NumPy's own value, for names without a function of their own."""
-    return getattr(_np, name)
+# NumPy's own value, for names without a function of their own.
+__getattr__ = _partial(getattr, _np)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial as _partial
 
 import numpy.random as _random
 from numpy.random import *
 
-
-def __getattr__(name: str) -> Any:
-    return getattr(_random, name)
+# NumPy's own value, for names without a function of their own.
+__getattr__ = _partial(getattr, _random)

@@ -12,7 +12,7 @@ from ..derivatives import make_vjp
 from ..misc.flatten import flatten
 from ..primitives import primitive
 from ..rules import defvjp_argnums
-from .twins import twin
+from .twins import lazily
 
 __all__ = ["odeint"]
 
@@ -54,8 +54,4 @@ def _pull(argnums: Any, ans: Any, args: Any, kwargs: Any) -> Any:
 
 defvjp_argnums(odeint, _pull)
 
-
-def __getattr__(name: str) -> Any:
-    """Any other function, made when it is first asked for."""
-    found = globals()[name] = twin("integrate", name)
-    return found
+__getattr__ = lazily("integrate", globals())

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as _np
 
 from .. import numpy as np
-from .twins import twin
+from .twins import lazily
 
 __all__ = ["convolve"]
 
@@ -78,7 +78,4 @@ def _letters(labels: list[int]) -> str:
     return "".join(chr(ord("a") + x) if x < 100 else chr(ord("A") + x - 100) for x in labels)
 
 
-def __getattr__(name: str) -> Any:
-    """A function of `scipy.signal`, made when it is first asked for."""
-    found = globals()[name] = twin("signal", name)
-    return found
+__getattr__ = lazily("signal", globals())

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ....scipy.names import scipy_module
 from ..primitives import primitive
 from ..rules import defjvp, defvjp
-from .twins import twin
+from .twins import lazily
 
 __all__ = """
 beta betainc betaln digamma erf erfc erfcinv erfinv expit gamma gammainc gammaincc gammaln gammasgn
@@ -18,8 +16,4 @@ gammasgn = primitive(scipy_module("scipy.special").gammasgn)
 defvjp(gammasgn, None)
 defjvp(gammasgn, None)
 
-
-def __getattr__(name: str) -> Any:
-    """A function, made when it is first asked for."""
-    found = globals()[name] = twin("special", name)
-    return found
+__getattr__ = lazily("special", globals())

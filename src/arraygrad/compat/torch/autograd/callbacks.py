@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
+from typing import Any
 
 Callback = Callable[[], object]
 
 
 class Engine:
-    """Keeps callbacks until the outermost `backward` ends, and knows which leaves get gradients."""
+    """Keeps callbacks until the outermost `backward` ends."""
 
     def __init__(self) -> None:
         self._queued: ContextVar[list[Callback] | None] = ContextVar(
             "arraygrad_callbacks", default=None
         )
-        self.partial: ContextVar[bool] = ContextVar("arraygrad_partial", default=False)
-
-    @property
-    def is_partial(self) -> bool:
-        """Whether only some tensors get gradients, so that `backward` inside would be wrong."""
-        return self.partial.get()
 
     def queue_callback(self, callback: Callback) -> None:
         """Call a function at the end of the `backward` that runs."""
@@ -30,13 +24,12 @@ class Engine:
             raise RuntimeError("queue_callback() is for hooks that run in backward()")
         queued.append(callback)
 
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        """Run `backward` inside, and then the callbacks."""
+    def run(self, function: Callable[..., None], *args: Any) -> None:
+        """Run `backward`, and then the callbacks."""
         queued: list[Callback] = []
         token = self._queued.set(queued)
         try:
-            yield
+            function(*args)
             while queued:
                 queued.pop(0)()
         finally:

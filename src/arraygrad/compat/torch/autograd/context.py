@@ -21,7 +21,7 @@ class FunctionCtx(NativeCtx):
     _reads_forward = False  # whether `save_for_forward` was called
 
     def save_for_backward(self, *tensors: Any) -> None:
-        super().save_for_backward(*map(unwrap, tensors))
+        super().save_for_backward(*[t._t if type(t) is Tensor else unwrap(t) for t in tensors])
         self._own = [weakref.ref(t) if isinstance(t, Tensor) else None for t in tensors]
 
     def save_for_forward(self, *tensors: Any) -> None:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar, overload
 
-from .... import autograd as native
 from .... import ops
 from ....arrays.batched import Batched
 from ....arrays.dual import Dual
 from ....arrays.tensor import Tensor as Native
+from ....autograd import differentiate as native
 from ....backends import backend_of
 from ....core.array import Array
-from ....core.modes import Modes, current_modes, set_modes
+from ....core.modes import current_modes
 from ....core.nodes import GradientEdge as NativeEdge
 from ....core.nodes import RemovableHandle, output_node
 from ....errors import NoGradientError
@@ -103,19 +102,23 @@ def grad(
             "Expected allow_unused to be True or not passed when materialize_grads=True"
         )
     edges = materialize_grads and any(isinstance(x, NativeEdge) for x in wanted)
-    with _Differentiation(True):
-        gradients = wrap(
-            native.grad(
-                out,
-                wanted,
-                seeds,
-                retain_graph=retain_graph,
-                create_graph=create_graph,
-                allow_unused=True if edges else allow_unused,
-                is_grads_batched=is_grads_batched,
-                materialize_grads=materialize_grads and not edges,
-            )
+    try:
+        found = native.gradients(
+            out,
+            wanted,
+            seeds,
+            retain_graph,
+            create_graph,
+            bool(edges or materialize_grads or allow_unused),
+            is_grads_batched,
+            materialize_grads and not edges,
+            tuple,
+            bool(current_modes().keeps_written),
         )
+    except Exception as error:
+        _reword(error)
+        raise
+    gradients = tuple(map(wrap, found))
     if edges:
         gradients = tuple(map(_materialized, gradients, wanted))
     return gradients if keys is None else dict(zip(keys, gradients, strict=True))
@@ -141,42 +144,21 @@ def backward(
         )
     # The gradient of a dual number's value: its tangent is not differentiated.
     out = [o.primal if isinstance(o, Dual) else o for o in out]
-    with engine.running(), _Differentiation(wanted is not None):
-        native.backward(out, seeds, retain_graph, create_graph, inputs=wanted)
+    names = "tensors[{}]", "grad_tensors[{}]"
+    restores = bool(current_modes().keeps_written)
+    given = out, seeds, retain_graph, create_graph, wanted, names, restores
+    try:
+        engine.run(native.backward_from, *given)
+    except Exception as error:
+        _reword(error)
+        raise
 
 
-@functools.lru_cache(64)
-def _without_past(modes: Modes) -> Modes:
-    return modes._replace(keeps_written=False)
-
-
-class _Differentiation:
-    """One call of `grad` or `backward`: writes to saved tensors are errors, in PyTorch's words.
-
-    `is_partial` says that only some tensors get gradients.
-    """
-
-    __slots__ = ("_before", "_is_partial", "_token")
-
-    def __init__(self, is_partial: bool) -> None:
-        self._is_partial = is_partial
-
-    def __enter__(self) -> None:
-        self._token = engine.partial.set(self._is_partial)
-        modes = current_modes()
-        self._before = modes if modes.keeps_written is None else None
-        if self._before is not None:
-            owned = modes.saved_hooks is not None  # the user's, and not to be kept
-            set_modes(modes._replace(keeps_written=False) if owned else _without_past(modes))
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        engine.partial.reset(self._token)
-        if self._before is not None:
-            set_modes(self._before)
-        if error is not None:
-            if current_modes().anomaly is not None:
-                warn_of(error)
-            reword(error)
+def _reword(error: Exception) -> None:
+    """Say an error of arraygrad in PyTorch's words."""
+    if current_modes().anomaly is not None:
+        warn_of(error)
+    reword(error)
 
 
 def _check_mapped(tensors: tuple[Any, ...]) -> None:
@@ -209,8 +191,10 @@ def _inputs(inputs: Any, function: str = "grad") -> tuple[list[Any] | None, list
         raise RuntimeError(
             f"`inputs` argument to `{function}()` cannot be empty: inputs of {function}() is empty"
         )
+    found = []
     for i, x in enumerate(wanted):
         if type(x) is Tensor and is_recorded(x._t):
+            found.append(x._t)
             continue
         if not _is_single(x):
             raise RuntimeError(
@@ -222,7 +206,8 @@ def _inputs(inputs: Any, function: str = "grad") -> tuple[list[Any] | None, list
                 f"have been used in the graph: inputs[{i}] does not require gradients. Make it "
                 "with requires_grad=True"
             )
-    return keys, list(map(edge_of, wanted))
+        found.append(edge_of(x))
+    return keys, found
 
 
 def _is_single(value: Any) -> bool:

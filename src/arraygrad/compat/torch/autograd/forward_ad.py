@@ -22,7 +22,7 @@ class dual_level(native.dual_level):  # noqa: N801  (torch's name)
 
     def __enter__(self) -> int:
         super().__enter__()
-        return len(native._open()) - 1
+        return len(native.open_levels()) - 1
 
     def __exit__(self, *exc: object) -> None:
         _end(self._level)
@@ -43,24 +43,24 @@ def _end(level: int) -> None:
 def enter_dual_level() -> int:
     """Open a level."""
     native.enter_dual_level()
-    return len(native._open()) - 1
+    return len(native.open_levels()) - 1
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
     """Close the innermost level."""
-    if native._open() and _own(level) in (None, native._open()[-1].number):
-        _end(native._open()[-1].number)
+    if native.open_levels() and _own(level) in (None, native.open_levels()[-1].level):
+        _end(native.open_levels()[-1].level)
     native.exit_dual_level(level=_own(level))
 
 
 def _own(level: int | None) -> int | None:
     """The number that arraygrad has for a level. Here, they are counted from zero."""
-    opened = native._open()
+    opened = native.open_levels()
     if level is None:
         return None
     if not 0 <= level < len(opened):
         raise RuntimeError(f"level {level} is not open: there are {len(opened)}")
-    return opened[level].number
+    return opened[level].level
 
 
 class UnpackedDualTensor(NamedTuple):
@@ -88,7 +88,8 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             "Trying to set a forward gradient that has a different size than that of the original "
             f"Tensor: {tuple(tangent.shape)} and {tuple(tensor.shape)}"
         )
-    number = _own(level) if level is not None or not native._open() else native._open()[-1].number
+    opened = native.open_levels()
+    number = opened[-1].level if level is None and opened else _own(level)
     for value in (array, direction):
         if number is not None and isinstance(value, dual_type(number)):
             raise RuntimeError("the tensor or its tangent has a forward gradient at the same level")
@@ -118,5 +119,5 @@ if not TYPE_CHECKING:
     def __getattr__(name):
         """The innermost level that is open, as libraries ask for it; -1 outside of all."""
         if name == "_current_level":
-            return len(native._open()) - 1
+            return len(native.open_levels()) - 1
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

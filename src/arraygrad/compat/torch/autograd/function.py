@@ -19,7 +19,7 @@ from ....arrays.dual import Dual
 from ....arrays.tensor import Tensor as Native
 from ....autograd import function as native
 from ....autograd.context import FunctionCtx as NativeCtx
-from ....autograd.forward_ad import _open
+from ....autograd.forward_ad import open_levels
 from ....core.array import Array
 from ....core.memory import owner_of
 from ....core.modes import no_grad
@@ -111,12 +111,14 @@ class Function:
         if made is None:
             made = cls._native = _native_of(cls)
             cls._backward_cls = made.context
-        if kwargs or _has_defaults(cls, len(args)):
+        if kwargs or len(args) < made.takes:  # type: ignore[union-attr]
             args = _bound(cls, args, kwargs)
-        arrays = [a._t if isinstance(a, Tensor) else a for a in args]
-        for array in arrays:
-            if isinstance(array, Array) and type(array) is not Native:
+        arrays = []
+        for a in args:
+            array = a._t if isinstance(a, Tensor) else a
+            if type(array) is not Native and isinstance(array, Array):
                 _check_transformed(cls, array)
+            arrays.append(array)
         try:
             result = made.apply(*arrays)
         except native.SetupContextError as error:
@@ -129,7 +131,10 @@ class Function:
                 return result
             recorded = getattr(result, "_node", None) is not None
             if views is None and recorded and origin_of(result) is None:
-                if not any(a is result for a in arrays):  # as most often, it is new
+                for a in arrays:
+                    if a is result:
+                        break
+                else:  # as most often, it is new
                     tensor = new(Tensor)
                     tensor._t = result
                     return tensor
@@ -161,7 +166,7 @@ def _check_transformed(cls: type[Function], array: Any) -> None:
     while isinstance(array, Array):
         if isinstance(array, Batched):
             batched = True
-        is_own = isinstance(array, Dual) and any(array.level == o.number for o in _open())
+        is_own = isinstance(array, Dual) and any(array.level == o.level for o in open_levels())
         if not isinstance(array, Native) and not is_own:
             if cls.setup_context is Function.setup_context:
                 raise _no_setup_context(cls)
@@ -178,13 +183,6 @@ def _no_setup_context(cls: type[Function]) -> RuntimeError:
         f"the autograd.Function {cls.__name__} must override the setup_context staticmethod to be "
         "used in transforms of torch.func"
     )
-
-
-def _has_defaults(cls: type[Function], count: int) -> bool:
-    """Whether `forward` takes more arguments by position than are given."""
-    code = getattr(cls.forward, "__code__", None)
-    apart = cls.setup_context is not Function.setup_context
-    return apart and code is not None and count < code.co_argcount
 
 
 def _bound(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
@@ -225,6 +223,9 @@ def _native_of(cls: type[Function]) -> type[native.Function]:
     def forward(*args: Any) -> Any:
         given = [_argument(a) for a in args]
         found = cls.forward(*given)
+        if type(found) is Tensor and not hasattr(found, "_of") and _views.get() is None:
+            if apart or not (pushes or given[0]._dirty):  # one result, which is no view
+                return found._t
         parts = found if isinstance(found, tuple | list) else (found,)
         views = [isinstance(p, Tensor) and hasattr(p, "_of") for p in parts]
         if True in views or _views.get() is not None:
@@ -290,8 +291,10 @@ def _native_of(cls: type[Function]) -> type[native.Function]:
             )
         return unwrap(output), out_dims
 
+    code = getattr(cls.forward, "__code__", None)
     members: dict[str, Any] = {
         "user": cls,
+        "takes": code.co_argcount if apart and code is not None else 0,  # arguments by position
         "clear_saved_tensors_on_access": cls.clear_saved_tensors_on_access,
         "boxed_grads_call": cls.boxed_grads_call,
         "forward": staticmethod(forward),
@@ -317,7 +320,10 @@ def _argument(value: Any) -> Any:
         made = new(Tensor)
         made._t = value
         return made
-    return wrap(value) if isinstance(value, np.ndarray | np.generic) else value
+    return wrap(value) if isinstance(value, _NUMPY) else value
+
+
+_NUMPY = (np.ndarray, np.generic)
 
 
 # --- what PyTorch checks -------------------------------------------------------------------------

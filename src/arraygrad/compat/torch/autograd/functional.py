@@ -179,32 +179,21 @@ def _along(
     return _filled(found, outputs, strict, create_graph)
 
 
-def vjp(
-    func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Any, Any]:
-    """The outputs of a function, and the product of a vector with its Jacobian."""
-    return _product("vjp", func, inputs, v, create_graph, strict)
+def _products(name: str, doc: str) -> Any:
+    def product(
+        func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+    ) -> tuple[Any, Any]:
+        return _product(name, func, inputs, v, create_graph, strict)
+
+    product.__name__ = product.__qualname__ = name
+    product.__doc__ = doc
+    return product
 
 
-def jvp(
-    func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Any, Any]:
-    """The outputs of a function, and the product of its Jacobian with a vector."""
-    return _product("jvp", func, inputs, v, create_graph, strict)
-
-
-def vhp(
-    func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Any, Any]:
-    """The value of a function, and the product of a vector with its Hessian."""
-    return _product("vhp", func, inputs, v, create_graph, strict)
-
-
-def hvp(
-    func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Any, Any]:
-    """The value of a function, and the product of its Hessian with a vector."""
-    return _product("hvp", func, inputs, v, create_graph, strict)
+vjp = _products("vjp", "The outputs of a function, and the product of a vector with its Jacobian.")
+jvp = _products("jvp", "The outputs of a function, and the product of its Jacobian with a vector.")
+vhp = _products("vhp", "The value of a function, and the product of a vector with its Hessian.")
+hvp = _products("hvp", "The value of a function, and the product of its Hessian with a vector.")
 
 
 def jacobian(

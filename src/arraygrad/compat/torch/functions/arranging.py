@@ -12,7 +12,7 @@ from ....arrays.creation import asarray
 from ....core.array import Array
 from ..publish import function
 from .axes import check_static, checked
-from .indexing import nonzero, put
+from .indexing import nonzero, put, scatter_reduce
 from .shapes import memory_of, places_in_memory
 
 # The names of `torch` that are made here.
@@ -112,28 +112,23 @@ def segment_reduce(
     if (lengths is None) == (offsets is None):
         raise RuntimeError("segment_reduce(): pass either lengths or offsets")
     axis = checked(axis, data.ndim)
-    if offsets is None:
-        ends = ops.cumulative_sum(lengths, axis=-1)
-        starts = ends - lengths
-    else:
-        starts, ends = offsets[..., :-1], offsets[..., 1:]
+    ends = ops.cumulative_sum(lengths, axis=-1) if offsets is None else offsets[..., 1:]
+    # The number of the segment of each element.
     place = np.reshape(np.arange(data.shape[axis]), (-1, 1))
-    inside = ops.logical_and(
-        place >= ops.expand_dims(starts, -2), place < ops.expand_dims(ends, -2)
-    )
-    rest = (1,) * (data.ndim - axis - 1)
-    member = ops.reshape(inside, (*inside.shape, *rest))
-    values = ops.where(member, ops.expand_dims(data, axis + 1), _EMPTY[reduce])
-    if reduce in ("sum", "mean", "prod"):
-        found = (ops.prod if reduce == "prod" else ops.sum)(values, axis=axis)
-        if initial is not None:
-            found = found * initial if reduce == "prod" else found + initial
-        if reduce == "mean":
-            count = ops.sum(ops.astype(member, data.dtype), axis=axis)
-            empty = np.nan if initial is None else initial
-            found = ops.where(count > 0, found / ops.where(count > 0, count, 1), empty)
+    number = ops.sum(ops.astype(place >= ops.expand_dims(ends, -2), np.int64), axis=-1)
+    number = ops.reshape(number, (*number.shape, *(1,) * (data.ndim - axis - 1)))
+    number = ops.broadcast_to(number, data.shape)
+    shape = (*data.shape[:axis], ends.shape[-1], *data.shape[axis + 1 :])
+
+    def joined(values: Any, how: str, start: Any) -> Any:
+        return scatter_reduce.__wrapped__(
+            asarray(np.full(shape, start, data.dtype)), axis, number, values, how
+        )
+
+    how = {"mean": "sum", "max": "amax", "min": "amin"}.get(reduce, reduce)
+    found = joined(data, how, _EMPTY[reduce] if initial is None else initial)
+    if reduce != "mean":
         return found
-    if initial is not None:
-        first = ops.zeros_like(values[(slice(None),) * axis + (slice(0, 1),)]) + initial
-        values = ops.concat([first, values], axis=axis)
-    return (ops.max if reduce == "max" else ops.min)(values, axis=axis)
+    count = joined(ops.ones_like(data), "sum", 0)
+    empty = np.nan if initial is None else initial
+    return ops.where(count > 0, found / ops.where(count > 0, count, 1), empty)

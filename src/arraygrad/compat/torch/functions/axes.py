@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .... import ops
 from ....arrays.batched import Batched
 from ....core.array import Array, plain
+from ..handles import checked as checked
 
 
 def axes_of(dim: Any, ndim: int) -> Any:
@@ -22,18 +22,6 @@ def axes_of(dim: Any, ndim: int) -> Any:
         return found if ndim else None
     found_one = checked(dim, ndim)
     return found_one if ndim else None
-
-
-def checked(dim: int, ndim: int) -> int:
-    """An axis counted from the front."""
-    span = max(ndim, 1)
-    if isinstance(dim, bool) or not hasattr(dim, "__index__"):
-        raise TypeError(f"dim must be an int, not {type(dim).__name__}")
-    if not -span <= dim < span:
-        raise IndexError(
-            f"dim is {dim}, but must be in [{-span}, {span - 1}] for a tensor of {ndim} axes"
-        )
-    return int(dim) % span
 
 
 def check_not_empty(name: str, x: Any, axis: Any) -> None:
@@ -69,11 +57,6 @@ def _differs_over_batch(x: Any) -> bool:
 def are_known(x: Any) -> bool:
     """Whether an array has values to check: not in a batch, nor while a function is compiled."""
     return not isinstance(x, Batched) and not isinstance(plain(x), Array)
-
-
-def not_from_the_end(index: Any, length: int) -> Any:
-    """An index of unknown values, of which negative ones are out of range."""
-    return ops.where(index < 0, length, index)
 
 
 def check_static(x: Any, name: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from .... import nn, ops, special
 from ....autograd.function import Function
 from ....core.array import Array, plain
 from ..dtypes import default_for, result_type
-from ..handles import Tensor
 from ..publish import (
     METHODS,
     as_promoted,
@@ -61,58 +59,59 @@ def _square(x: Any) -> Any:
     return ops.square(ops.astype(x, np.int64) if x.dtype.kind == "b" else x)
 
 
-abs = absolute = elementwise_unary(ops.abs)
-acos = arccos = elementwise_unary(ops.acos)
-acosh = arccosh = elementwise_unary(ops.acosh)
-angle = elementwise_unary(ops.angle, in_place=False)
-asin = arcsin = elementwise_unary(ops.asin)
-asinh = arcsinh = elementwise_unary(ops.asinh)
-atan = arctan = elementwise_unary(ops.atan)
-atanh = arctanh = elementwise_unary(ops.atanh)
+def _ordered(native: Any, name: str) -> Any:
+    """A function that refuses complex numbers, which have no order."""
+
+    def compare(x: Any, *others: Any) -> Any:
+        check_ordered(name, x, *others)
+        return native(x, *others)
+
+    compare.__doc__ = native.__doc__
+    return compare
+
+
+def check_ordered(name: str, *values: Any) -> None:
+    """Raise for complex numbers."""
+    for value in values:
+        kind = value.dtype.kind if isinstance(value, Array) else np.asarray(value).dtype.kind
+        if kind == "c":
+            raise NotImplementedError(
+                f'"{name}" not implemented for complex numbers, which have no order'
+            )
+
+
+def _unary(module: Any, names: str, **how: Any) -> Any:
+    """Functions that a module has under PyTorch's names."""
+    return (elementwise_unary(getattr(module, name), **how) for name in names.split())
+
+
+abs, acos, acosh, asin, asinh, atan, atanh = _unary(ops, "abs acos acosh asin asinh atan atanh")
+ceil, cos, cosh, deg2rad, exp, exp2, expm1 = _unary(ops, "ceil cos cosh deg2rad exp exp2 expm1")
+floor, log, log10, log1p, log2, rad2deg = _unary(ops, "floor log log10 log1p log2 rad2deg")
+reciprocal, sin, sinh, sqrt, tan, tanh = _unary(ops, "reciprocal sin sinh sqrt tan tanh")
+digamma, erf, erfc, erfinv, i0, sinc = _unary(special, "digamma erf erfc erfinv i0 sinc")
+angle, isfinite, isinf, isnan, signbit = _unary(
+    ops, "angle isfinite isinf isnan signbit", in_place=False
+)
+absolute, arccos, arccosh, arcsin, arcsinh, arctan, arctanh = (
+    abs, acos, acosh, asin, asinh, atan, atanh
+)  # fmt: skip
 bitwise_not = elementwise_unary(ops.bitwise_invert, "bitwise_not")
-ceil = elementwise_unary(ops.ceil)
-conj = elementwise_unary(_numbers(ops.conj), "conj")
+conj = function(lambda input: ops.conj(input) if ops.is_complex(input) else input, name="conj")
 conj_physical = elementwise_unary(_numbers(ops.conj), "conj_physical")
-resolve_conj = elementwise_unary(_numbers(ops.positive), "resolve_conj", in_place=False)
-resolve_neg = elementwise_unary(_numbers(ops.positive), "resolve_neg", in_place=False)
-cos = elementwise_unary(ops.cos)
-cosh = elementwise_unary(ops.cosh)
-deg2rad = elementwise_unary(ops.deg2rad)
-digamma = elementwise_unary(special.digamma, "digamma")
-erf = elementwise_unary(special.erf)
-erfc = elementwise_unary(special.erfc)
-erfinv = elementwise_unary(special.erfinv)
-exp = elementwise_unary(ops.exp)
-exp2 = elementwise_unary(ops.exp2)
-expm1 = elementwise_unary(ops.expm1)
-fix = elementwise_unary(ops.trunc, "fix")
-floor = elementwise_unary(ops.floor)
-i0 = elementwise_unary(special.i0)
-isfinite = elementwise_unary(ops.isfinite, in_place=False)
-isinf = elementwise_unary(ops.isinf, in_place=False)
-isnan = elementwise_unary(ops.isnan, in_place=False)
+resolve_conj = function(lambda input: input, name="resolve_conj")
+resolve_neg = function(lambda input: input, name="resolve_neg")
+trunc, fix = elementwise_unary(ops.trunc), elementwise_unary(ops.trunc, "fix")
 lgamma = elementwise_unary(special.gammaln, "lgamma")
-log = elementwise_unary(ops.log)
-log10 = elementwise_unary(ops.log10)
-log1p = elementwise_unary(ops.log1p)
-log2 = elementwise_unary(ops.log2)
 neg = negative = elementwise_unary(ops.negative, "neg")
-positive = elementwise_unary(ops.positive, in_place=False)
-rad2deg = elementwise_unary(ops.rad2deg)
-reciprocal = elementwise_unary(ops.reciprocal)
 sigmoid = elementwise_unary(special.expit, "sigmoid")
-sign = elementwise_unary(lambda x: _sign(x), "sign")
-signbit = elementwise_unary(ops.signbit, in_place=False)
-sin = elementwise_unary(ops.sin)
-sinc = elementwise_unary(special.sinc)
-sinh = elementwise_unary(ops.sinh)
-sqrt = elementwise_unary(ops.sqrt)
+sign = elementwise_unary(_ordered(_numbers(ops.sign), "sign"), "sign")
+sgn = elementwise_unary(_numbers(ops.sign), "sgn")
 square = elementwise_unary(_square, "square")
-tan = elementwise_unary(ops.tan)
-tanh = elementwise_unary(ops.tanh)
-trunc = elementwise_unary(ops.trunc)
-
-
+isposinf = function(lambda input: ops.equal(input, math.inf), name="isposinf")
+isneginf = function(lambda input: ops.equal(input, -math.inf), name="isneginf")
+frac = function(lambda input: input - ops.trunc(input), name="frac", in_place=True)
+threshold = function(nn.threshold, in_place=True)
 real = function(
     lambda input: input if input.dtype.kind != "c" else ops.real(input), name="real", method=False
 )
@@ -126,8 +125,12 @@ def imag(input: Any) -> Any:
     return ops.imag(input)
 
 
-isposinf = function(lambda input: ops.equal(input, math.inf), name="isposinf")
-isneginf = function(lambda input: ops.equal(input, -math.inf), name="isneginf")
+@function
+def positive(input: Any) -> Any:
+    """The tensor itself."""
+    if input.dtype.kind == "b":
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
 
 
 @function
@@ -138,22 +141,9 @@ def isreal(input: Any) -> Any:
     return ops.ones_like(ops.equal(input, 0))
 
 
-def _sign(x: Any) -> Any:
-    """The sign."""
-    check_ordered("sign", x)
-    return _numbers(ops.sign)(x)
-
-
-@function(in_place=True)
-def sgn(input: Any) -> Any:
-    """The sign; for complex numbers, the direction."""
-    return ops.copy(input) if input.dtype.kind == "b" else ops.sign(input)
-
-
 rsqrt = function(
     lambda input: ops.reciprocal(ops.sqrt(floating(input))), name="rsqrt", in_place=True
 )
-frac = function(lambda input: input - ops.trunc(input), name="frac", in_place=True)
 
 
 @function(in_place=True)
@@ -220,9 +210,6 @@ clamp_max = function(
 )
 
 
-threshold = function(nn.threshold, in_place=True)
-
-
 @function(in_place=True)
 def relu(input: Any) -> Any:
     """The larger of each element and zero."""
@@ -271,71 +258,66 @@ def in_single(native: Any, x: Any, **keywords: Any) -> Any:
     return ops.astype(native(ops.astype(x, np.float32), **keywords), x.dtype)
 
 
-def _ordered(native: Any, name: str) -> Any:
-    """A function that refuses complex numbers, which have no order."""
-
-    def compare(x: Any, *others: Any) -> Any:
-        check_ordered(name, x, *others)
-        return native(x, *others)
-
-    compare.__doc__ = native.__doc__
-    return compare
-
-
-def check_ordered(name: str, *values: Any) -> None:
-    """Raise for complex numbers."""
-    for value in values:
-        kind = value.dtype.kind if isinstance(value, Array) else np.asarray(value).dtype.kind
-        if kind == "c":
-            raise NotImplementedError(
-                f'"{name}" not implemented for complex numbers, which have no order'
-            )
-
-
 whole_floor, whole_remainder = _not_by_zero(ops.floor_divide), _not_by_zero(ops.remainder)
 # --- of two tensors ---
 
-atan2 = arctan2 = elementwise_binary(ops.atan2, numbers="none")
-bitwise_and = elementwise_binary(ops.bitwise_and)
-bitwise_left_shift = elementwise_binary(ops.bitwise_left_shift)
-bitwise_or = elementwise_binary(ops.bitwise_or)
-bitwise_right_shift = elementwise_binary(ops.bitwise_right_shift)
-bitwise_xor = elementwise_binary(ops.bitwise_xor)
-copysign = elementwise_binary(ops.copysign, numbers="second")
+
+def _binary(names: str, numbers: Any = "either", *, in_place: bool = True) -> Any:
+    """Functions that arraygrad has under PyTorch's names."""
+    return (
+        elementwise_binary(getattr(ops, name), numbers=numbers, in_place=in_place)
+        for name in names.split()
+    )
+
+
+def _compared(name: str, native: Any) -> Any:
+    """A function of numbers that have an order."""
+    return elementwise_binary(_ordered(native, name), name, numbers="second")
+
+
+def _logical(native: Any, name: str) -> Any:
+    return elementwise_binary(lambda x, y: native(_truth(x), _truth(y)), name, numbers="none")
+
+
+bitwise_and, bitwise_or, bitwise_xor, bitwise_left_shift, bitwise_right_shift = _binary(
+    "bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift"
+)
+atan2, hypot = _binary("atan2 hypot", "none")
+fmax, fmin, logaddexp2 = _binary("fmax fmin logaddexp2", "none", in_place=False)
+arctan2, copysign = atan2, elementwise_binary(ops.copysign, numbers="second")
 eq = elementwise_binary(ops.equal, "eq", numbers="second")
+ne = not_equal = elementwise_binary(ops.not_equal, "ne", numbers="second")
+ge, gt = _compared("ge", ops.greater_equal), _compared("gt", ops.greater)
+le, lt = _compared("le", ops.less_equal), _compared("lt", ops.less)
+greater_equal, greater, less_equal, less = ge, gt, le, lt
+maximum, minimum = (
+    elementwise_binary(_ordered(getattr(ops, name), name), name, in_place=False, numbers="none")
+    for name in ("maximum", "minimum")
+)
+logical_and = _logical(ops.logical_and, "logical_and")
+logical_or = _logical(ops.logical_or, "logical_or")
+logical_xor = _logical(ops.logical_xor, "logical_xor")
 floor_divide = elementwise_binary(whole_floor, "floor_divide")
-fmax = elementwise_binary(ops.fmax, in_place=False, numbers="none")
-fmin = elementwise_binary(ops.fmin, in_place=False, numbers="none")
 fmod = elementwise_binary(_not_by_zero(ops.fmod), "fmod", numbers="second")
-ge = greater_equal = elementwise_binary(_ordered(ops.greater_equal, "ge"), "ge", numbers="second")
-gt = greater = elementwise_binary(_ordered(ops.greater, "gt"), "gt", numbers="second")
 heaviside = elementwise_binary(
     lambda x, y: ops.astype(ops.heaviside(floating(x), floating(y)), x.dtype),
     "heaviside",
     numbers="none",
 )
-hypot = elementwise_binary(ops.hypot, numbers="none")
 igamma = elementwise_binary(special.gammainc, "igamma", numbers="none")
 igammac = elementwise_binary(special.gammaincc, "igammac", numbers="none")
 ldexp = elementwise_binary(lambda x, y: x * ops.pow(2.0, y), "ldexp", numbers="none")
-le = less_equal = elementwise_binary(_ordered(ops.less_equal, "le"), "le", numbers="second")
 logaddexp = elementwise_binary(
     lambda x, y: log_of_sum(x, y), "logaddexp", in_place=False, numbers="none"
 )
-logaddexp2 = elementwise_binary(ops.logaddexp2, in_place=False, numbers="none")
-lt = less = elementwise_binary(_ordered(ops.less, "lt"), "lt", numbers="second")
-maximum = elementwise_binary(
-    _ordered(ops.maximum, "maximum"), "maximum", in_place=False, numbers="none"
-)
-minimum = elementwise_binary(
-    _ordered(ops.minimum, "minimum"), "minimum", in_place=False, numbers="none"
-)
 mul = multiply = elementwise_binary(ops.multiply, "mul")
-ne = not_equal = elementwise_binary(ops.not_equal, "ne", numbers="second")
 pow = elementwise_binary(lambda x, y: _power(x, y), "pow")
 remainder = elementwise_binary(whole_remainder, "remainder")
 true_divide = elementwise_binary(ops.divide, "true_divide")
 xlogy = elementwise_binary(special.xlogy)
+PLAIN_ADD, PLAIN_SUB = (  # for the operators
+    elementwise_binary(ops.add, "add"), elementwise_binary(ops.subtract, "sub")
+)  # fmt: skip
 
 
 def log_of_sum(x: Any, y: Any) -> Any:
@@ -365,21 +347,10 @@ def _double(x: Any) -> Any:
     return ops.astype(x, np.complex128 if x.dtype.kind == "c" else np.float64)
 
 
-def _logical(native: Any, name: str) -> Callable[..., Tensor]:
-    return elementwise_binary(lambda x, y: native(_truth(x), _truth(y)), name, numbers="none")
-
-
 def _truth(x: Any) -> Any:
     if not isinstance(x, Array):
         return bool(x)
     return x if x.dtype.kind == "b" else ops.not_equal(x, 0)
-
-
-logical_and = _logical(ops.logical_and, "logical_and")
-logical_or = _logical(ops.logical_or, "logical_or")
-logical_xor = _logical(ops.logical_xor, "logical_xor")
-
-_add, _sub = elementwise_binary(ops.add, "add"), elementwise_binary(ops.subtract, "sub")
 
 
 def _both(input: Any, other: Any) -> tuple[Any, Any]:
@@ -388,23 +359,17 @@ def _both(input: Any, other: Any) -> tuple[Any, Any]:
     return as_promoted(input, other)
 
 
-@function(name="add", in_place=True)
-def _scaled_sum(input: Any, other: Any, *, alpha: Any = 1) -> Any:
-    """The sum, with `other` times `alpha`."""
-    x, y = _both(input, other)
-    return ops.add(x, y if alpha == 1 else ops.multiply(y, alpha))
+def _scaled(native: Any, name: str) -> Any:
+    def scaled(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+        x, y = _both(input, other)
+        return native(x, y if alpha == 1 else ops.multiply(y, alpha))
+
+    scaled.__doc__ = f"`{name}`, with `other` times `alpha`."
+    return function(scaled, name=name, in_place=True)
 
 
-@function(name="sub", in_place=True)
-def _scaled_difference(input: Any, other: Any, *, alpha: Any = 1) -> Any:
-    """The difference, with `other` times `alpha`."""
-    x, y = _both(input, other)
-    return ops.subtract(x, y if alpha == 1 else ops.multiply(y, alpha))
-
-
-add, sub = _scaled_sum, _scaled_difference
+add, sub = _scaled(ops.add, "add"), _scaled(ops.subtract, "sub")
 subtract = sub
-PLAIN_ADD, PLAIN_SUB = _add, _sub  # for the operators
 
 
 @function(dtypes="promoted")
@@ -435,18 +400,16 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
 divide = div
 
 
-@function(in_place=True, dtypes="promoted")
-def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-    """`input + value * tensor1 * tensor2`."""
-    product = ops.multiply(tensor1, tensor2)
-    return ops.add(input, product if value == 1 else product * value)
+def _joined(name: str, native: Any, sign: str) -> Any:
+    def joined(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+        found = native(tensor1, tensor2)
+        return ops.add(input, found if value == 1 else found * value)
+
+    joined.__doc__ = f"`input + value * tensor1 {sign} tensor2`."
+    return function(joined, name=name, in_place=True, dtypes="promoted")
 
 
-@function(in_place=True, dtypes="promoted")
-def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-    """`input + value * tensor1 / tensor2`."""
-    quotient = ops.divide(tensor1, tensor2)
-    return ops.add(input, quotient if value == 1 else quotient * value)
+addcmul, addcdiv = _joined("addcmul", ops.multiply, "*"), _joined("addcdiv", ops.divide, "/")
 
 
 @function(in_place=True, dtypes="same")

@@ -11,6 +11,8 @@ from .... import ops
 from ....arrays.creation import asarray
 from ....core.array import Array, plain
 from ....core.indices import HOLE
+from ....core.kinds import Opaque
+from ....ops.define.library import constant
 from ....ops.indexing import _index_add, getitem
 from ..dtypes import check_device
 from ..publish import function
@@ -243,8 +245,7 @@ def _added(input: Any, place: Any, source: Any) -> Any:
     """The tensor with elements added at places of the flattened one."""
     flat = ops.reshape(input, (-1,))
     values = ops.reshape(ops.broadcast_to(source, place.shape), (-1,))
-    where = ops.reshape(place, (-1,))
-    sums = _index_add(values, where, template=(HOLE,), shape=tuple(flat.shape))
+    sums = _sums(values, ops.reshape(place, (-1,)), flat)
     return ops.astype(ops.reshape(ops.add(flat, sums), input.shape), input.dtype)
 
 
@@ -332,33 +333,64 @@ def _joined(input: Any, place: Any, values: Any, reduce: str, include_self: bool
     if input.dtype.kind == "b":
         numbers = (ops.astype(x, np.int64) for x in (input, values))
         return ops.astype(_joined(next(numbers), place, next(numbers), reduce, include_self), bool)
-    flat = ops.reshape(input, (-1,))
-    hits = ops.equal(ops.reshape(place, (-1, 1)), np.arange(flat.shape[0]))
-    some = ops.any(hits, axis=0)
-    own = some if not include_self else ops.zeros_like(some)
-    column = ops.reshape(values, (-1, 1))
-
-    def among(neutral: Any) -> Any:
-        kept = ops.where(own, neutral, flat)
-        return ops.concat([ops.expand_dims(kept, 0), ops.where(hits, column, neutral)], axis=0)
-
-    if reduce in ("sum", "mean"):
-        out = ops.sum(among(0), axis=0)
-        if reduce == "mean":
-            count = ops.sum(ops.astype(hits, np.int64), axis=0) + int(include_self)
-            count = ops.astype(ops.where(some, count, 1), out.dtype)
-            whole = out.dtype.kind in "iu"
-            out = ops.floor_divide(out, count) if whole else ops.divide(out, count)
-    elif reduce == "prod":
-        out = ops.prod(among(1), axis=0)
-    elif reduce in ("amax", "amin"):
-        extreme = ops.max if reduce == "amax" else ops.min
-        out = extreme(among(_beyond(input.dtype, reduce == "amin")), axis=0)
-    else:
+    if reduce not in ("sum", "prod", "mean", "amax", "amin"):
         raise RuntimeError(
             f'reduce must be "sum", "prod", "mean", "amax" or "amin", not {reduce!r}'
         )
-    return ops.reshape(out, input.shape)
+    flat = ops.reshape(input, (-1,))
+    count = _sums(ops.ones_like(place), place, flat)
+    covered = ops.logical_and(count > 0, not include_self)
+    if reduce in ("sum", "mean"):
+        out = ops.where(covered, 0, flat) + _sums(values, place, flat)
+        if reduce == "mean":
+            count = ops.astype(ops.where(count > 0, count + int(include_self), 1), out.dtype)
+            whole = out.dtype.kind in "iu"
+            out = ops.floor_divide(out, count) if whole else ops.divide(out, count)
+    elif reduce == "prod":
+        hits = ops.equal(ops.reshape(place, (-1, 1)), np.arange(flat.shape[0]))
+        factors = ops.where(hits, ops.reshape(values, (-1, 1)), 1)
+        out = ops.where(covered, 1, flat) * ops.prod(factors, axis=0)
+    else:
+        start = ops.where(covered, _beyond(input.dtype, reduce == "amin"), flat)
+        out = _extremes(start, place, values, _LARGEST if reduce == "amax" else _SMALLEST)
+    return ops.reshape(ops.astype(out, input.dtype), input.shape)
+
+
+def _sums(values: Any, place: Any, flat: Any) -> Any:
+    """For each element of a vector, the sum of the values that have its place."""
+    return _index_add(values, place, template=(HOLE,), shape=tuple(flat.shape))
+
+
+def _extremes(start: Any, place: Any, values: Any, find: Any) -> Any:
+    """The extreme of each element and the values that have its place: equal ones share it."""
+    found = find(start.detach(), place, values.detach())
+    if found.dtype.kind in "iu":
+        return found
+    own = ops.equal(start, found) & ops.isfinite(start)
+    hits = ops.equal(values, ops.take_along_axis(found, place, axis=0)) & ops.isfinite(values)
+    sharing = ops.astype(own, found.dtype) + _sums(ops.astype(hits, found.dtype), place, start)
+    kept = ops.where(own, start, 0) + _sums(ops.where(hits, values, 0), place, start)
+    # Zeros, with the derivatives of what is found.
+    return found + (kept - kept.detach()) / ops.where(sharing > 0, sharing, 1)
+
+
+def _written_at(ufunc: Any) -> Any:
+    def compute(xp: Any, start: Any, place: Any, values: Any) -> Any:
+        lead = np.broadcast_shapes(*(x.shape[:-1] for x in (start, place, values)))
+        out, at, given = (
+            np.broadcast_to(x, (*lead, x.shape[-1])).reshape(-1, x.shape[-1])
+            for x in (start, place, values)
+        )
+        out = np.array(out)
+        for row, places, numbers in zip(out, at, given, strict=True):
+            ufunc.at(row, places, numbers)
+        return out.reshape(*lead, -1)
+
+    name = f"torch.{ufunc.__name__}_at"
+    return constant(name, "start", "place", "values", compute=compute, kind=Opaque(leading=True))
+
+
+_LARGEST, _SMALLEST = _written_at(np.maximum), _written_at(np.minimum)
 
 
 def _beyond(dtype: Any, high: bool) -> Any:

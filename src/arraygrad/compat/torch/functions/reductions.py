@@ -205,8 +205,7 @@ def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False) -> Any:
 
 
 _Sort, _Topk, _Kth = _pair("sort"), _pair("topk"), _pair("kthvalue")
-_Median, _Mode = _pair("median"), _pair("mode")
-_Nanmedian = _pair("nanmedian")
+_Mode = _pair("mode")
 
 
 def _sorted(input: Any, dim: int, descending: bool) -> tuple[Any, Any]:
@@ -261,24 +260,36 @@ def _at_rank(input: Any, rank: int, axis: int, keepdim: bool) -> Any:
     return _chosen(input, index, axis, keepdim)
 
 
-@function
-def median(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """The element in the middle; of an even number of elements, the lower one."""
-    if dim is None:
-        flat = ops.reshape(input, (-1,))
-        value = ops.sort(flat.detach())
-        last = value[flat.size - 1]  # NaN, if there is one
-        middle = ops.where(ops.isnan(last), last, value[(flat.size - 1) // 2])
-        return _mean_of_equal(flat, middle)
-    axis = checked(dim, input.ndim)
-    if not input.ndim:
-        return _Median(*_at_rank(input, 0, axis, keepdim))
-    length = input.shape[axis]
-    order = ops.argsort(input, axis=axis, stable=True)
-    # A line with NaN, which comes last in order, has NaN as its median.
-    unknown = ops.any(ops.isnan(input), axis=axis, keepdims=True)
-    rank = ops.where(unknown, length - 1, (length - 1) // 2)
-    return _Median(*_chosen(input, ops.take_along_axis(order, rank, axis=axis), axis, keepdim))
+def _middle(name: str, skips: bool) -> Published:
+    """The element in the middle; of an even number, the lower one. NaN is the largest element.
+
+    A line with NaN has it as its median, unless the median `skips` it.
+    """
+    pair = _pair(name)
+
+    def reduced(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+        axis = 0 if dim is None else checked(dim, input.ndim)
+        if dim is not None and not input.ndim:
+            return pair(input, ops.astype(ops.zeros_like(input), np.int64))
+        x = ops.reshape(input, (-1,)) if dim is None else input
+        unknown = ops.astype(ops.isnan(x), np.int64)
+        rest = x.shape[axis] - ops.sum(unknown, axis=axis, keepdims=True)
+        if skips:
+            rank = ops.where(rest > 0, (rest - 1) // 2, 0)
+        else:
+            last = x.shape[axis] - 1
+            rank = ops.where(rest <= last, last, last // 2)
+        if dim is None:
+            value = ops.take_along_axis(ops.sort(x.detach()), rank, axis=0)
+            return _mean_of_equal(x, ops.reshape(value, ()))
+        order = ops.argsort(x, axis=axis, stable=True)
+        return pair(*_chosen(x, ops.take_along_axis(order, rank, axis=axis), axis, keepdim))
+
+    reduced.__doc__ = "The element in the middle."
+    return function(reduced, name=name)
+
+
+median, nanmedian = _middle("median", False), _middle("nanmedian", True)
 
 
 def _mean_of_equal(flat: Any, value: Any) -> Any:
@@ -287,24 +298,6 @@ def _mean_of_equal(flat: Any, value: Any) -> Any:
         return value
     same = ops.where(ops.isnan(value), ops.isnan(flat), ops.equal(flat, value))
     return ops.sum(ops.where(same, flat, 0)) / ops.sum(ops.astype(same, flat.dtype))
-
-
-@function
-def nanmedian(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """The element in the middle of those that are numbers."""
-    if dim is None:
-        flat = ops.reshape(input, (-1,))
-        count = ops.sum(ops.astype(~ops.isnan(flat.detach()), np.int64), keepdims=True)
-        rank = ops.where(count > 0, (count - 1) // 2, 0)
-        value = ops.take_along_axis(ops.sort(flat.detach()), rank, axis=0)
-        return _mean_of_equal(flat, ops.reshape(value, ()))
-    axis = checked(dim, input.ndim)
-    if not input.ndim:
-        return _Nanmedian(input, ops.astype(ops.zeros_like(input), np.int64))
-    counts = ops.sum(ops.astype(~ops.isnan(input), np.int64), axis=axis, keepdims=True)
-    order = ops.argsort(input, axis=axis, stable=True)
-    rank = ops.where(counts > 0, (counts - 1) // 2, 0)
-    return _Nanmedian(*_chosen(input, ops.take_along_axis(order, rank, axis=axis), axis, keepdim))
 
 
 def _find_mode(xp: Any, x: Any) -> Any:
@@ -431,7 +424,8 @@ log_softmax = _softened(special.log_softmax)
 @function
 def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """Differences of neighbours."""
-    return ops.diff(input, axis=dim, n=n, prepend=prepend, append=append)
+    out = ops.diff(input, axis=dim, n=n, prepend=prepend, append=append)
+    return ops.copy(out) if out is input else out
 
 
 @function(method=False)

@@ -44,13 +44,19 @@ def repeat_interleave(
 def flip(input: Any, *axes: Any, dims: Any = None) -> Any:
     """Axes in the opposite direction."""
     chosen = sizes(axes if dims is None else (dims,))
-    return ops.flip(input, axis=tuple(checked(a, input.ndim) for a in chosen) if input.ndim else ())
+    axis = tuple(checked(a, input.ndim) for a in chosen) if input.ndim else ()
+    return in_order(ops.flip(input, axis=axis))
+
+
+def in_order(x: Any) -> Any:
+    """A copy whose elements are in order in memory: where NumPy gives a view, and PyTorch not."""
+    return ops.reshape(x, x.shape, copy=True)  # copy() would keep the order
 
 
 def _flip(name: str, axis: int) -> Any:
     def made(input: Any) -> Any:
         check_axes(name, input, axis + 1)
-        return ops.flip(input, axis=axis)
+        return in_order(ops.flip(input, axis=axis))
 
     made.__doc__ = f"The axis {axis} in the opposite direction."
     return function(made, name=name)
@@ -71,12 +77,12 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
 def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
     """A plane turned by quarters."""
     check_axes("rot90", input, 2)
-    return ops.rot90(input, k, tuple(dims))
+    return in_order(ops.rot90(input, k, tuple(dims)))
 
 
 tril = function(lambda input, diagonal=0: ops.tril(input, k=diagonal), name="tril", in_place=True)
 triu = function(lambda input, diagonal=0: ops.triu(input, k=diagonal), name="triu", in_place=True)
-diag = function(lambda input, diagonal=0: ops.diag(input, diagonal), name="diag")
+diag = function(lambda input, diagonal=0: in_order(ops.diag(input, diagonal)), name="diag")
 diagflat = function(
     lambda input, offset=0: ops.diag(ops.reshape(input, (-1,)), offset), name="diagflat"
 )
@@ -113,4 +119,6 @@ clone = function(lambda input, *, memory_format=None: ops.copy(input), name="clo
 def contiguous(input: Any, *, memory_format: Any = None) -> Any:
     """The tensor with its elements in order in memory."""
     array = in_memory(input)
-    return input if array is None or array.flags.c_contiguous else ops.copy(input)
+    if array is None or array.flags.c_contiguous:
+        return input
+    return in_order(input)

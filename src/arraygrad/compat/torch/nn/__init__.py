@@ -6,6 +6,7 @@ from . import (
     heads,
     init,
     layers,
+    lazy,
     module,
     norms,
     parameter,
@@ -16,6 +17,7 @@ from . import (
 from .containers import *
 from .heads import *
 from .layers import *
+from .lazy import *
 from .module import *
 from .norms import *
 from .parameter import *
@@ -26,6 +28,7 @@ __all__ = ["functional", "init", "utils"]
 __all__ += containers.__all__
 __all__ += heads.__all__
 __all__ += layers.__all__
+__all__ += lazy.__all__
 __all__ += module.__all__
 __all__ += norms.__all__
 __all__ += parameter.__all__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
@@ -152,6 +153,15 @@ class ModuleList(_Listed):
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
         self.extend(modules or ())
+
+    def _lines(self) -> list[str]:
+        """Neighbours that look the same are one line."""
+        groups = itertools.groupby(enumerate(map(repr, self._modules.values())), lambda x: x[1])
+        found = [(text, [i for i, _ in members]) for text, members in groups]
+        return [
+            f"({at[0]}-{at[-1]}): {len(at)} x {text}" if len(at) > 1 else f"({at[0]}): {text}"
+            for text, at in found
+        ]
 
 
 class ParameterList(_Listed):

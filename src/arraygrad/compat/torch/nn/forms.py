@@ -39,6 +39,8 @@ def renamed(native: Any) -> Any:
     parameters = inspect.signature(native).parameters
     bound = {"key": Source} if "key" in parameters else {}
     names = [p for p in parameters.values() if p.name not in bound]
+    if not bound and _OURS.keys().isdisjoint(parameters):
+        return native
 
     @functools.wraps(native)
     def made(*args: Any, **keywords: Any) -> Any:

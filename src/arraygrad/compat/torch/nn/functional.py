@@ -46,8 +46,9 @@ silu, mish, hardswish, hardsigmoid = map(activation, ("silu", "mish", "hardswish
 relu_, hardtanh_, threshold_ = map(in_place, ("relu", "hardtanh", "threshold"))
 leaky_relu_, rrelu_ = map(in_place, ("leaky_relu", "rrelu"))
 elu_, selu_, celu_ = map(in_place, ("elu", "selu", "celu"))
-gelu, softplus, logsigmoid, softsign = map(plain, ("gelu", "softplus", "logsigmoid", "softsign"))
-tanhshrink, softshrink, glu = map(plain, ("tanhshrink", "softshrink", "glu"))
+gelu, softplus, logsigmoid = map(plain, ("gelu", "softplus", "logsigmoid"))
+softshrink, glu = map(plain, ("softshrink", "glu"))
+softsign, tanhshrink = (plain(name, dtypes="floating") for name in ("softsign", "tanhshrink"))
 prelu = plain("prelu", method=True, dtypes="same")
 hardshrink = plain("hardshrink", method=True)
 sigmoid, tanh, pdist = elementwise.sigmoid, elementwise.tanh, products.pdist
@@ -112,26 +113,23 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: Any = None) -> A
     return _pad(input, pad, mode, value)
 
 
-def upsample(
-    input: Any,
-    size: Any = None,
-    scale_factor: Any = None,
-    mode: str = "nearest",
-    align_corners: Any = None,
-) -> Any:
-    """`interpolate`, by its old name."""
-    return interpolate(input, size, scale_factor, mode, align_corners)
+def _older(name: str, usual: str, align_corners: Any = None) -> Any:
+    def made(
+        input: Any,
+        size: Any = None,
+        scale_factor: Any = None,
+        mode: str = usual,
+        align_corners: Any = align_corners,
+    ) -> Any:
+        return interpolate(input, size, scale_factor, mode, align_corners)
+
+    made.__name__ = made.__qualname__ = name
+    made.__doc__ = "`interpolate`, by an older name."
+    return made
 
 
-def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
-    """`interpolate` by the nearest neighbour."""
-    return interpolate(input, size, scale_factor, mode="nearest")
-
-
-def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
-    """`interpolate` of images by lines, with the corners in the corners."""
-    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
-
+upsample, upsample_nearest = _older("upsample", "nearest"), _older("upsample_nearest", "nearest")
+upsample_bilinear = _older("upsample_bilinear", "bilinear", True)
 
 # --- normalisation, with running statistics that PyTorch writes ---
 

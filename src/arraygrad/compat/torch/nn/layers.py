@@ -46,6 +46,7 @@ class Layer(Module):
 
     _function: Any
     _options: dict[str, Any]  # their usual values
+    _marks: dict[str, str]  # how they print: "?" if unusual, "*" without the name, "-" never
     _inputs: list[str]  # the names of the inputs, if they are not the function's first parameters
     _passed: list[str]  # what the function gets, beside its inputs
     _plan: Callable[
@@ -88,31 +89,37 @@ class Layer(Module):
         """Apply the function."""
         if self._inputs:
             args, kwargs = (), dict(zip(self._inputs, args, strict=False)) | kwargs
-        options = {name: getattr(self, name) for name in self._passed}
-        return type(self)._function(*args, **{**options, **kwargs})
+        held = self._parameters
+        options = {
+            name: held[name] if name in held else getattr(self, name) for name in self._passed
+        }
+        return type(self)._function(*args, **(options | kwargs if kwargs else options))
 
     def extra_repr(self) -> str:
-        """The sizes, and the options that are not the usual ones."""
-        values = {
-            name: self._parameters[name] is not None
-            if name in self._parameters
-            else getattr(self, name, usual)
-            for name, usual in self._options.items()
-        }
-        return ", ".join(
-            f"{name}={value}"
-            for name, value in values.items()
-            if not isinstance(value, Tensor) and value != self._options[name]
-        )
+        """The options that print, as PyTorch prints them."""
+        found = []
+        for name, mark in self._marks.items():
+            usual = self._options[name]
+            held = name in self._parameters
+            value = self._parameters[name] is not None if held else getattr(self, name, usual)
+            same = value in (usual, (usual,) * (len(value) if isinstance(value, tuple) else 0))
+            if mark != "-" and not (mark == "?" and same):
+                text = str(value) if name.startswith("padding") else repr(value)
+                found.append(text if mark == "*" else f"{name}={text}")
+        return ", ".join(found)
 
 
 def _made(name: str, function: Any, options: dict[str, Any], base: Any, **members: Any) -> Any:
     """A type of layers: the function gets those of its parameters that the layer has."""
+    silent = name.endswith(("Loss", "Similarity", "Distance"))
+    marks = {name.strip("?*-"): "-" if silent else name[-1] for name in options}
+    options = {name.strip("?*-"): value for name, value in options.items()}
     parameters = inspect.signature(function).parameters
     held = {*options, *members.pop("parameters", ()), "training"}
     own = {
         "_function": staticmethod(function),
         "_options": options,
+        "_marks": {name: mark for name, mark in marks.items() if name not in ("device", "dtype")},
         "_inputs": [],
         "_passed": [p for p in parameters if p in held],
         "__doc__": function.__doc__,
@@ -122,9 +129,12 @@ def _made(name: str, function: Any, options: dict[str, Any], base: Any, **member
 
 
 def module(name: str, function: Any, options: str = "", plan: Any = lambda **_: {}) -> Any:
-    """The module of a function without parameters to learn: its options, in the module's order."""
+    """The module of a function without parameters to learn: its options, in the module's order.
+
+    A mark after an option says how it prints: see `Layer`.
+    """
     parameters = inspect.signature(function).parameters
-    usual = {n: parameters[n].default for n in options.split()}
+    usual = {n: parameters[n.strip("?*-")].default for n in options.split()}
     return _made(name, function, usual, Layer, _plan=staticmethod(plan))
 
 
@@ -145,7 +155,10 @@ def layer(
     """
     known = {n: p.default for n, p in inspect.signature(function).parameters.items()}
     known |= {n: p.default for n, p in inspect.signature(plan).parameters.items()}
-    usual = {n: known.get(n, _REQUIRED) for n in options.split()} | {"device": None, "dtype": None}
+    usual = {n: known.get(n.strip("?*-"), _REQUIRED) for n in options.split()} | {
+        "device": None,
+        "dtype": None,
+    }
     members = {"_inputs": inputs.split(), "_plan": staticmethod(plan)}
     members["_start"] = staticmethod(start)
     return _made(name, function, usual, base, parameters=("weight", "bias"), **members)
@@ -153,32 +166,32 @@ def layer(
 
 # --- activations ---
 
-ReLU = module("ReLU", F.relu, "inplace")
-ReLU6 = module("ReLU6", F.relu6, "inplace")
-LeakyReLU = module("LeakyReLU", F.leaky_relu, "negative_slope inplace")
-ELU = module("ELU", F.elu, "alpha inplace")
-SELU = module("SELU", F.selu, "inplace")
-CELU = module("CELU", F.celu, "alpha inplace")
+ReLU = module("ReLU", F.relu, "inplace?")
+ReLU6 = module("ReLU6", F.relu6, "inplace?")
+LeakyReLU = module("LeakyReLU", F.leaky_relu, "negative_slope inplace?")
+ELU = module("ELU", F.elu, "alpha inplace?")
+SELU = module("SELU", F.selu, "inplace?")
+CELU = module("CELU", F.celu, "alpha inplace?")
 GELU = module("GELU", F.gelu, "approximate")
-SiLU = module("SiLU", F.silu, "inplace")
-Mish = module("Mish", F.mish, "inplace")
+SiLU = module("SiLU", F.silu, "inplace?")
+Mish = module("Mish", F.mish, "inplace?")
 Sigmoid = module("Sigmoid", F.sigmoid)
 Tanh = module("Tanh", F.tanh)
 Softplus = module("Softplus", F.softplus, "beta threshold")
 Softsign = module("Softsign", F.softsign)
-Softshrink = module("Softshrink", F.softshrink, "lambd")
-Hardshrink = module("Hardshrink", F.hardshrink, "lambd")
+Softshrink = module("Softshrink", F.softshrink, "lambd*")
+Hardshrink = module("Hardshrink", F.hardshrink, "lambd*")
 Tanhshrink = module("Tanhshrink", F.tanhshrink)
 LogSigmoid = module("LogSigmoid", F.logsigmoid)
-Hardtanh = module("Hardtanh", F.hardtanh, "min_val max_val inplace")
-Hardsigmoid = module("Hardsigmoid", F.hardsigmoid, "inplace")
-Hardswish = module("Hardswish", F.hardswish, "inplace")
-Threshold = module("Threshold", F.threshold, "threshold value inplace")
+Hardtanh = module("Hardtanh", F.hardtanh, "min_val max_val inplace?")
+Hardsigmoid = module("Hardsigmoid", F.hardsigmoid, "inplace?")
+Hardswish = module("Hardswish", F.hardswish, "inplace?")
+Threshold = module("Threshold", F.threshold, "threshold value inplace?")
 GLU = module("GLU", F.glu, "dim")
 Softmax = module("Softmax", F.softmax, "dim")
 Softmin = module("Softmin", F.softmin, "dim")
 LogSoftmax = module("LogSoftmax", F.log_softmax, "dim")
-RReLU = module("RReLU", F.rrelu, "lower upper inplace")
+RReLU = module("RReLU", F.rrelu, "lower upper inplace?")
 
 
 def _softmax2d(input: Tensor) -> Any:
@@ -205,24 +218,32 @@ FeatureAlphaDropout = module("FeatureAlphaDropout", F.feature_alpha_dropout, "p 
 # --- windows and sizes ---
 
 
+def _stepped(kernel_size: Any = None, stride: Any = None, **_: Any) -> dict[str, Any]:
+    """Windows side by side, if no other step is given."""
+    return {} if kernel_size is None else {"stride": kernel_size if stride is None else stride}
+
+
 def _pooling(kind: str, function: str, options: str) -> list[Any]:
-    return [module(f"{kind}{n}d", getattr(F, f"{function}{n}d"), options) for n in (1, 2, 3)]
+    return [
+        module(f"{kind}{n}d", getattr(F, f"{function}{n}d"), options, _stepped) for n in (1, 2, 3)
+    ]
 
 
-_MAX = "kernel_size stride padding dilation return_indices ceil_mode"
-_AVERAGE = "kernel_size stride padding ceil_mode count_include_pad"
+_MAX = "kernel_size stride padding dilation return_indices- ceil_mode"
+_AVERAGE = "kernel_size stride padding ceil_mode- count_include_pad-"
 MaxPool1d, MaxPool2d, MaxPool3d = _pooling("MaxPool", "max_pool", _MAX)
-AvgPool1d = module("AvgPool1d", F.avg_pool1d, _AVERAGE)
-AvgPool2d = module("AvgPool2d", F.avg_pool2d, _AVERAGE + " divisor_override")
-AvgPool3d = module("AvgPool3d", F.avg_pool3d, _AVERAGE + " divisor_override")
-LPPool1d, LPPool2d, LPPool3d = _pooling(
-    "LPPool", "lp_pool", "norm_type kernel_size stride ceil_mode"
+AvgPool1d = module("AvgPool1d", F.avg_pool1d, _AVERAGE, _stepped)
+AvgPool2d = module("AvgPool2d", F.avg_pool2d, _AVERAGE + " divisor_override-", _stepped)
+AvgPool3d = module("AvgPool3d", F.avg_pool3d, _AVERAGE + " divisor_override-", _stepped)
+LPPool1d, LPPool2d, LPPool3d = (
+    module(f"LPPool{n}d", getattr(F, f"lp_pool{n}d"), "norm_type kernel_size stride ceil_mode")
+    for n in (1, 2, 3)
 )
 AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d = _pooling(
     "AdaptiveAvgPool", "adaptive_avg_pool", "output_size"
 )
 AdaptiveMaxPool1d, AdaptiveMaxPool2d, AdaptiveMaxPool3d = _pooling(
-    "AdaptiveMaxPool", "adaptive_max_pool", "output_size return_indices"
+    "AdaptiveMaxPool", "adaptive_max_pool", "output_size return_indices-"
 )
 MaxUnpool1d, MaxUnpool2d, MaxUnpool3d = _pooling(
     "MaxUnpool", "max_unpool", "kernel_size stride padding"
@@ -235,11 +256,11 @@ ChannelShuffle = module("ChannelShuffle", F.channel_shuffle, "groups")
 Upsample = module(
     "Upsample",
     F.interpolate,
-    "size scale_factor mode align_corners recompute_scale_factor",
+    "size? scale_factor? mode align_corners- recompute_scale_factor-",
 )
 UpsamplingNearest2d = module("UpsamplingNearest2d", F.upsample_nearest, "size scale_factor")
 UpsamplingBilinear2d = module("UpsamplingBilinear2d", F.upsample_bilinear, "size scale_factor")
-LocalResponseNorm = module("LocalResponseNorm", F.local_response_norm, "size alpha beta k")
+LocalResponseNorm = module("LocalResponseNorm", F.local_response_norm, "size* alpha beta k")
 
 
 def _flat(input: Tensor, start_dim: int = 1, end_dim: int = -1) -> Any:
@@ -267,7 +288,7 @@ class Identity(Module):
         return input
 
 
-def _paddings(kind: str, mode: str, options: str = "padding") -> list[Any]:
+def _paddings(kind: str, mode: str, options: str = "padding*") -> list[Any]:
     def padded(input: Tensor, padding: Any, value: float = 0.0) -> Any:
         """More elements at the ends of the last axes."""
         return F.pad(input, padding, mode, value if mode == "constant" else None)
@@ -378,24 +399,24 @@ Linear = layer("Linear", F.linear, "in_features out_features bias", _linear, _un
 Bilinear = layer(
     "Bilinear", F.bilinear, "in1_features in2_features out_features bias", _bilinear, _uniform
 )
-_AFFINE = "normalized_shape eps elementwise_affine"
+_AFFINE = "normalized_shape* eps elementwise_affine"
 LayerNorm = layer("LayerNorm", F.layer_norm, _AFFINE + " bias", _normalized, _scale)
 RMSNorm = layer("RMSNorm", F.rms_norm, _AFFINE, _rms_norm, _scale)
 GroupNorm = layer(
-    "GroupNorm", F.group_norm, "num_groups num_channels eps affine bias", _group_norm, _scale
+    "GroupNorm", F.group_norm, "num_groups* num_channels* eps affine bias", _group_norm, _scale
 )
 PReLU = layer(
     "PReLU",
     F.prelu,
-    "num_parameters init",
+    "num_parameters init-",
     lambda num_parameters=1, init=0.25: {"weight": (num_parameters,)},
     _first,
 )
-_ROWS, _BOUNDS = "num_embeddings embedding_dim", "max_norm norm_type scale_grad_by_freq"
+_ROWS, _BOUNDS = "num_embeddings* embedding_dim*", "max_norm? norm_type? scale_grad_by_freq?"
 Embedding = layer(
     "Embedding",
     F.embedding,
-    f"{_ROWS} padding_idx {_BOUNDS} sparse",
+    f"{_ROWS} padding_idx? {_BOUNDS} sparse?",
     _table,
     _normal,
     base=_FromPretrained,
@@ -403,7 +424,7 @@ Embedding = layer(
 EmbeddingBag = layer(
     "EmbeddingBag",
     F.embedding_bag,
-    f"{_ROWS} {_BOUNDS} mode sparse include_last_offset padding_idx",
+    f"{_ROWS} {_BOUNDS} mode sparse? include_last_offset? padding_idx?",
     _table,
     _normal,
     "input offsets per_sample_weights",
@@ -481,9 +502,9 @@ class _Transposed(Layer):
         return super().forward(input, output_padding=more)
 
 
-_SIZES = "in_channels out_channels kernel_size stride padding"
-_CONVOLUTION = f"{_SIZES} dilation groups bias padding_mode"
-_TRANSPOSE = f"{_SIZES} output_padding groups bias dilation padding_mode"
+_SIZES = "in_channels* out_channels* kernel_size stride padding?"
+_CONVOLUTION = f"{_SIZES} dilation? groups? bias? padding_mode?"
+_TRANSPOSE = f"{_SIZES} output_padding? groups? bias? dilation? padding_mode?"
 
 
 def _convolutions(name: str, function: str, options: str, base: type[Layer]) -> list[Any]:

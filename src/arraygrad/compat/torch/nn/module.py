@@ -24,6 +24,12 @@ class _Incompatible(NamedTuple):
     missing_keys: list[str]
     unexpected_keys: list[str]
 
+    def __repr__(self) -> str:
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        found = zip(self._fields, self, strict=True)
+        return f"_IncompatibleKeys({', '.join(f'{name}={keys}' for name, keys in found)})"
+
 
 class Module:
     """Base class of layers and networks: a subclass defines `forward`."""
@@ -539,8 +545,11 @@ class Module:
         """What the name of the module is followed by in print."""
         return ""
 
+    def _lines(self) -> list[str]:
+        return [f"({name}): {module!r}" for name, module in self._modules.items()]
+
     def __repr__(self) -> str:
-        lines = [f"({name}): {module!r}" for name, module in self.named_children()]
+        lines = self._lines()
         inside = self.extra_repr()
         if lines:
             inside = (

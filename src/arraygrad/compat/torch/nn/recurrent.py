@@ -20,6 +20,8 @@ __all__ = [
 ]  # fmt: skip
 
 _GATES = {"rnn": 1, "gru": 3, "lstm": 4}
+_USUAL = {"proj_size": 0, "num_layers": 1, "bias": True, "batch_first": False}
+_USUAL |= {"dropout": 0, "bidirectional": False}
 _published = {
     name: function(getattr(nn, name), method=False)
     for each in _GATES
@@ -71,8 +73,12 @@ class _Recurrent(Module):
         self.nonlinearity = nonlinearity
 
     def extra_repr(self) -> str:
-        """Its sizes."""
-        return f"{self.input_size}, {self.hidden_size}"
+        """Its sizes, and options that are not the usual ones."""
+        found = [f"{self.input_size}, {self.hidden_size}"]
+        for name, usual in _USUAL.items():
+            value = getattr(self, name, usual)
+            found += [f"{name}={value}"] if value != usual else []
+        return ", ".join(found)
 
 
 # --- one step ---

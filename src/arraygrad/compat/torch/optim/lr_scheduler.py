@@ -34,7 +34,7 @@ def _rates(optimizer: Optimizer) -> list[Any]:
     return [rate.clone() if isinstance(rate, Tensor) else rate for rate in rates]
 
 
-def _each(optimizer: Optimizer, value: Any, name: str) -> list[Any]:
+def each_group(optimizer: Optimizer, value: Any, name: str) -> list[Any]:
     """One value for each group."""
     groups = optimizer.param_groups
     if not isinstance(value, list | tuple):
@@ -106,7 +106,7 @@ class LRScheduler:
         self.__dict__.update(state_dict)
 
 
-class _Optional(LRScheduler):
+class Optional(LRScheduler):
     """A schedule whose options are attributes: `_options` has their usual values."""
 
     _options: dict[str, Any] = {}  # noqa: RUF012  (a table for each subclass)
@@ -121,17 +121,21 @@ class _Optional(LRScheduler):
         last_epoch = values.pop("last_epoch")
         self.__dict__.update(values)
         self._check_options()
+        self._start(optimizer, last_epoch == -1)
         super().__init__(optimizer, last_epoch)
 
     def _check_options(self) -> None:
         """Raise for options that cannot be."""
+
+    def _start(self, optimizer: Optimizer, first: bool) -> None:
+        """Prepare the groups of the optimiser, if this is the first run."""
 
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any: ...
 
 
-class _Factor(_Optional):
+class _Factor(Optional):
     """A schedule whose rates are the first ones times a factor, by default."""
 
     def _factor(self, epoch: int) -> Any:
@@ -222,7 +226,9 @@ class LambdaLR(LRScheduler):
     """The first rate times a function of the epoch."""
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
-        self.lr_lambdas: list[Callable[[int], float]] = _each(optimizer, lr_lambda, "lr_lambda")
+        self.lr_lambdas: list[Callable[[int], float]] = each_group(
+            optimizer, lr_lambda, "lr_lambda"
+        )
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
@@ -258,7 +264,7 @@ class MultiplicativeLR(LambdaLR):
         return [group["lr"] * function(self.last_epoch) for group, function in pairs]
 
 
-class CosineAnnealingLR(_Optional):
+class CosineAnnealingLR(Optional):
     """The rate goes along a cosine, from the first one to `eta_min` in `T_max` epochs."""
 
     _options = {"T_max": ..., "eta_min": 0.0}  # noqa: RUF012
@@ -282,24 +288,16 @@ class CosineAnnealingLR(_Optional):
         return [low + (base - low) * height for base in self.base_lrs]
 
 
-class CosineAnnealingWarmRestarts(LRScheduler):
+class CosineAnnealingWarmRestarts(Optional):
     """The rate falls along a cosine, again and again; each time `T_mult` times as slowly."""
 
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        T_0: int,
-        T_mult: int = 1,
-        eta_min: float = 0.0,
-        last_epoch: int = -1,
-    ) -> None:
-        if T_0 <= 0 or not isinstance(T_0, int):
-            raise ValueError(f"Expected positive integer T_0, but got {T_0}")
-        if T_mult < 1 or not isinstance(T_mult, int):
-            raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
-        self.T_0, self.T_i, self.T_mult, self.eta_min = T_0, T_0, T_mult, eta_min
-        self.T_cur: float = last_epoch
-        super().__init__(optimizer, last_epoch)
+    _options = {"T_0": ..., "T_mult": 1, "eta_min": 0.0}  # noqa: RUF012
+
+    def _check_options(self) -> None:
+        if not isinstance(self.T_0, int) or self.T_0 <= 0:
+            raise ValueError(f"Expected positive integer T_0, but got {self.T_0}")
+        if not isinstance(self.T_mult, int) or self.T_mult < 1:
+            raise ValueError(f"Expected integer T_mult >= 1, but got {self.T_mult}")
 
     def get_lr(self) -> list[Any]:
         height = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
@@ -324,20 +322,18 @@ def _set_momentum(group: dict[str, Any], momentum: float) -> None:
         group["momentum"] = momentum
 
 
-class _Cycle(LRScheduler):
+class _Cycle(Optional):
     """A schedule that may change the momentum, too."""
 
-    cycle_momentum: bool
-
-    def _start_momenta(self, optimizer: Optimizer, base: Any, largest: Any, first: bool) -> None:
+    def _start(self, optimizer: Optimizer, first: bool) -> None:
         if not self.cycle_momentum:
             return
         if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
             raise ValueError(
                 "optimizer must support momentum or beta1 with `cycle_momentum` option enabled"
             )
-        largest = _each(optimizer, largest, "max_momentum")
-        base = _each(optimizer, base, "base_momentum")
+        largest = each_group(optimizer, self.max_momentum, "max_momentum")
+        base = each_group(optimizer, self.base_momentum, "base_momentum")
         for group, low, high in zip(optimizer.param_groups, base, largest, strict=True):
             if first:
                 _set_momentum(group, high)
@@ -347,43 +343,35 @@ class _Cycle(LRScheduler):
 class CyclicLR(_Cycle):
     """The rate goes up and down between two bounds."""
 
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        base_lr: Any,
-        max_lr: Any,
-        step_size_up: int = 2000,
-        step_size_down: int | None = None,
-        mode: str = "triangular",
-        gamma: float = 1.0,
-        scale_fn: Callable[[float], float] | None = None,
-        scale_mode: str = "cycle",
-        cycle_momentum: bool = True,
-        base_momentum: Any = 0.8,
-        max_momentum: Any = 0.9,
-        last_epoch: int = -1,
-    ) -> None:
-        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
+    _options = {  # noqa: RUF012
+        "base_lr": ..., "max_lr": ..., "step_size_up": 2000, "step_size_down": None,
+        "mode": "triangular", "gamma": 1.0, "scale_fn": None, "scale_mode": "cycle",
+        "cycle_momentum": True, "base_momentum": 0.8, "max_momentum": 0.9,
+    }  # fmt: skip
+
+    def _check_options(self) -> None:
+        self._scale_fn_custom = self.__dict__.pop("scale_fn")
+        modes = ("triangular", "triangular2", "exp_range")
+        if self.mode not in modes and self._scale_fn_custom is None:
             raise ValueError("mode is invalid and scale_fn is None")
-        self.mode, self.gamma = mode, gamma
-        self._scale_fn_custom, self.scale_mode = scale_fn, scale_mode
-        self.up = step_size_up
-        self.down = step_size_up if step_size_down is None else step_size_down
-        low = _each(optimizer, base_lr, "base_lr")
-        self.max_lrs = _each(optimizer, max_lr, "max_lr")
-        if last_epoch == -1:
-            for group, rate in zip(optimizer.param_groups, low, strict=True):
-                _set(group, rate)
-        self.cycle_momentum = cycle_momentum
-        self._start_momenta(optimizer, base_momentum, max_momentum, last_epoch == -1)
-        self._low = low
-        super().__init__(optimizer, last_epoch)
-        self.base_lrs = low
+        self.up = self.step_size_up
+        self.down = self.up if self.step_size_down is None else self.step_size_down
+
+    def _start(self, optimizer: Optimizer, first: bool) -> None:
+        self._low = each_group(optimizer, self.base_lr, "base_lr")
+        self.max_lrs = each_group(optimizer, self.max_lr, "max_lr")
+        for group, rate in zip(optimizer.param_groups if first else (), self._low, strict=False):
+            _set(group, rate)
+        super()._start(optimizer, first)
+
+    def __init__(self, optimizer: Optimizer, *args: Any, **keywords: Any) -> None:
+        super().__init__(optimizer, *args, **keywords)
+        self.base_lrs = self._low
 
     def scale_fn(self, x: float) -> float:
         """The height of a cycle, of its number or of the epoch."""
         if self._scale_fn_custom is not None:
-            return self._scale_fn_custom(x)
+            return float(self._scale_fn_custom(x))
         if self.mode == "triangular":
             return 1.0
         return float(0.5 ** (x - 1) if self.mode == "triangular2" else self.gamma**x)
@@ -413,61 +401,46 @@ class CyclicLR(_Cycle):
 class OneCycleLR(_Cycle):
     """The rate goes up from a small value to the largest, and down to one that is smaller yet."""
 
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        max_lr: Any,
-        total_steps: int | None = None,
-        epochs: int | None = None,
-        steps_per_epoch: int | None = None,
-        pct_start: float = 0.3,
-        anneal_strategy: str = "cos",
-        cycle_momentum: bool = True,
-        base_momentum: Any = 0.85,
-        max_momentum: Any = 0.95,
-        div_factor: float = 25.0,
-        final_div_factor: float = 1e4,
-        three_phase: bool = False,
-        last_epoch: int = -1,
-    ) -> None:
-        if total_steps is None:
-            if epochs is None or steps_per_epoch is None:
+    _options = {  # noqa: RUF012
+        "max_lr": ..., "total_steps": None, "epochs": None, "steps_per_epoch": None,
+        "pct_start": 0.3, "anneal_strategy": "cos", "cycle_momentum": True, "base_momentum": 0.85,
+        "max_momentum": 0.95, "div_factor": 25.0, "final_div_factor": 1e4, "three_phase": False,
+    }  # fmt: skip
+    total_steps: Any
+
+    def _check_options(self) -> None:
+        if self.total_steps is None:
+            if self.epochs is None or self.steps_per_epoch is None:
                 raise ValueError(
                     "You must define either total_steps OR (epochs AND steps_per_epoch)"
                 )
-            total_steps = epochs * steps_per_epoch
-        if total_steps <= 0 or not isinstance(total_steps, int):
-            raise ValueError(f"Expected positive integer total_steps, but got {total_steps}")
-        if not 0 <= pct_start <= 1:
-            raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
-        if anneal_strategy not in ("cos", "linear"):
+            self.total_steps = self.epochs * self.steps_per_epoch
+        if not isinstance(self.total_steps, int) or self.total_steps <= 0:
+            raise ValueError(f"Expected positive integer total_steps, but got {self.total_steps}")
+        if not 0 <= self.pct_start <= 1:
+            raise ValueError(f"Expected float between 0 and 1 pct_start, but got {self.pct_start}")
+        if self.anneal_strategy not in ("cos", "linear"):
             raise ValueError(
-                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
+                "anneal_strategy must be one of 'cos' or 'linear', instead got "
+                f"{self.anneal_strategy}"
             )
-        self.total_steps, self._anneal_func_type = total_steps, anneal_strategy
         # The last epoch of each phase, and the values at its ends.
-        up = pct_start * total_steps - 1
+        up, end = self.pct_start * self.total_steps - 1, self.total_steps - 1
         rising = (up, ("initial_lr", "max_lr"), ("max_momentum", "base_momentum"))
-        end = total_steps - 1
-        if three_phase:
-            back = (2 * up, ("max_lr", "initial_lr"), ("base_momentum", "max_momentum"))
-            rest = (end, ("initial_lr", "min_lr"), ("max_momentum", "max_momentum"))
-            self._schedule_phases = [rising, back, rest]
-        else:
-            rest = (end, ("max_lr", "min_lr"), ("base_momentum", "max_momentum"))
-            self._schedule_phases = [rising, rest]
-        if last_epoch == -1:
-            for group, rate in zip(
-                optimizer.param_groups, _each(optimizer, max_lr, "max_lr"), strict=True
-            ):
-                group["max_lr"], group["initial_lr"] = rate, rate / div_factor
-                group["min_lr"] = group["initial_lr"] / final_div_factor
-        self.cycle_momentum = cycle_momentum
-        self._start_momenta(optimizer, base_momentum, max_momentum, last_epoch == -1)
-        super().__init__(optimizer, last_epoch)
+        back = (2 * up, ("max_lr", "initial_lr"), ("base_momentum", "max_momentum"))
+        rest = (end, ("initial_lr", "min_lr"), ("max_momentum", "max_momentum"))
+        falling = (end, ("max_lr", "min_lr"), ("base_momentum", "max_momentum"))
+        self._schedule_phases = [rising, *((back, rest) if self.three_phase else (falling,))]
+
+    def _start(self, optimizer: Optimizer, first: bool) -> None:
+        rates = each_group(optimizer, self.max_lr, "max_lr")
+        for group, rate in zip(optimizer.param_groups if first else (), rates, strict=False):
+            group["max_lr"], group["initial_lr"] = rate, rate / self.div_factor
+            group["min_lr"] = group["initial_lr"] / self.final_div_factor
+        super()._start(optimizer, first)
 
     def _between(self, start: float, end: float, share: float) -> float:
-        if self._anneal_func_type == "linear":
+        if self.anneal_strategy == "linear":
             return start + (end - start) * share
         return end + (start - end) / 2 * (1 + math.cos(math.pi * share))
 
@@ -609,7 +582,7 @@ class ReduceLROnPlateau(LRScheduler):
         self.optimizer, self.mode, self.factor, self.patience = optimizer, mode, factor, patience
         self.threshold, self.threshold_mode = threshold, threshold_mode
         self.cooldown, self.eps = cooldown, eps
-        self.min_lrs = _each(optimizer, min_lr, "min_lrs")
+        self.min_lrs = each_group(optimizer, min_lr, "min_lrs")
         self.best = math.inf if mode == "min" else -math.inf
         self.num_bad_epochs = self.cooldown_counter = self.last_epoch = 0
         self._last_lr = _rates(optimizer)

@@ -25,20 +25,11 @@ class Optimizer(optimisers.Optimizer):
     def _shown(self, array: Any) -> Any:
         return wrap(native(array))
 
-    def _gradient(self, p: Tensor) -> Any:
-        gradient = p.grad
-        return None if gradient is None else gradient._t
+
+def _all(names: str) -> Any:
+    return (optimizer(name, getattr(optim, name.lower()), Optimizer) for name in names.split())
 
 
-SGD = optimizer("SGD", optim.sgd, Optimizer)
-Adam = optimizer("Adam", optim.adam, Optimizer)
-AdamW = optimizer("AdamW", optim.adamw, Optimizer)
-NAdam = optimizer("NAdam", optim.nadam, Optimizer)
-RAdam = optimizer("RAdam", optim.radam, Optimizer)
-Adamax = optimizer("Adamax", optim.adamax, Optimizer)
-Adagrad = optimizer("Adagrad", optim.adagrad, Optimizer)
-Adadelta = optimizer("Adadelta", optim.adadelta, Optimizer)
-RMSprop = optimizer("RMSprop", optim.rmsprop, Optimizer)
-Rprop = optimizer("Rprop", optim.rprop, Optimizer)
-ASGD = optimizer("ASGD", optim.asgd, Optimizer)
-Adafactor = optimizer("Adafactor", optim.adafactor, Optimizer)
+SGD, Adam, AdamW, NAdam, RAdam, Adamax = _all("SGD Adam AdamW NAdam RAdam Adamax")
+Adagrad, Adadelta, RMSprop, Rprop, ASGD = _all("Adagrad Adadelta RMSprop Rprop ASGD")
+(Adafactor,) = _all("Adafactor")

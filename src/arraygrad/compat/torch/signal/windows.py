@@ -47,6 +47,19 @@ def _cosines(k: Any, length: int, weights: Iterable[float]) -> Any:
     return np.sum(terms, axis=0) if terms else np.zeros_like(k)
 
 
+def _sum_of_cosines(name: str, *weights: float) -> Callable[..., Tensor]:
+    def shape(k: Any, n: int) -> Any:
+        return _cosines(k, n, weights)
+
+    shape.__name__, shape.__doc__ = name, f"A sum of cosines, with the weights {weights}."
+    return _window(shape)
+
+
+hamming, hann = _sum_of_cosines("hamming", 0.54, 0.46), _sum_of_cosines("hann", 0.5, 0.5)
+blackman = _sum_of_cosines("blackman", 0.42, 0.5, 0.08)
+nuttall = _sum_of_cosines("nuttall", 0.3635819, 0.4891775, 0.1365995, 0.0106411)
+
+
 @_window
 def general_cosine(k: Any, n: int, *, a: Iterable[float]) -> Any:
     """A sum of cosines with alternating signs."""
@@ -57,21 +70,9 @@ def general_cosine(k: Any, n: int, *, a: Iterable[float]) -> Any:
 
 
 @_window
-def hamming(k: Any, n: int) -> Any:
-    """Hamming's window."""
-    return _cosines(k, n, (0.54, 0.46))
-
-
-@_window
 def general_hamming(k: Any, n: int, *, alpha: float = 0.54) -> Any:
     """Hamming's window with another weight of its cosine."""
     return _cosines(k, n, (alpha, 1 - alpha))
-
-
-@_window
-def nuttall(k: Any, n: int) -> Any:
-    """Nuttall's window: four cosines."""
-    return _cosines(k, n, (0.3635819, 0.4891775, 0.1365995, 0.0106411))
 
 
 @_window
@@ -94,18 +95,6 @@ def exponential(k: Any, n: int, *, center: float | None = None, tau: float = 1.0
     if tau <= 0:
         raise ValueError(f"Tau must be positive, got: {tau} instead.")
     return np.exp(-np.abs(k - ((n - 1) / 2 if center is None else center)) / tau)
-
-
-@_window
-def hann(k: Any, n: int) -> Any:
-    """Hann's window: one period of a cosine."""
-    return _cosines(k, n, (0.5, 0.5))
-
-
-@_window
-def blackman(k: Any, n: int) -> Any:
-    """Blackman's window: three cosines."""
-    return _cosines(k, n, (0.42, 0.5, 0.08))
 
 
 @_window

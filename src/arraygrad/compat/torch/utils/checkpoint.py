@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ....func import checkpoint as native
-from ..autograd.callbacks import engine
+from ....sweep.engine import current_sweep
 from ..autograd.differentiate import backward
 from ..autograd.function import Function
 from ..handles import Tensor, unwrap, wrap
@@ -86,7 +86,8 @@ class _Reentrant(Function):
     def backward(ctx: Any, *grads: Any) -> Any:
         from ..autograd import enable_grad
 
-        if engine.is_partial:
+        sweep = current_sweep()
+        if sweep is not None and sweep.is_partial:
             raise RuntimeError(
                 "torch.utils.checkpoint is incompatible with grad() and with backward(inputs=...) "
                 "when use_reentrant=True, because it calls backward() itself: use "
