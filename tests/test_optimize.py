@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import arraygrad as ag
+from arraygrad.errors import NoGradientError
 
 optimize = pytest.importorskip("scipy.optimize")
 
@@ -173,6 +174,26 @@ def test_progress(capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert lines[0].startswith("iteration     1  value ")
     assert lines[-2].startswith(f"iteration {found.nit:5d}  value ")
     assert lines[-1] == found.message
+
+
+@pytest.mark.parametrize("method", ["RK45", "Radau"])
+@pytest.mark.parametrize("has_tqdm", [True, False])
+def test_progress_in_time(
+    method: str, has_tqdm: bool, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not has_tqdm:
+        monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+
+    def end(y: Any) -> Any:
+        span, solve = (3.0, 1.0), ag.scipy.integrate.solve_ivp
+        return solve(lambda t, y: -y, span, y, method, rtol=1e-8, progress=True).y[0, -1]
+
+    assert np.allclose(ag.func.grad(end)(np.ones(1)), np.exp(2), rtol=1e-5)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "solve_ivp" in err
+    assert "t = 1 of 1" in err.splitlines()[-2]
+    assert err.splitlines()[-1].startswith("The solver successfully")
 
 
 @pytest.mark.parametrize(
@@ -380,3 +401,83 @@ def test_exact_derivatives_unless_a_function_cannot_compute_with_tensors() -> No
     assert not ag.scipy.optimize.minimize(lambda x: math.nan, [0.0]).success
     with pytest.raises(ZeroDivisionError):
         ag.scipy.optimize.minimize(lambda x: 1 / 0, [0.0])
+
+
+@pytest.mark.parametrize("method", ["BFGS", "Newton-CG", "trust-ncg", "trust-exact"])
+def test_compiled_derivatives(method: str) -> None:
+    scale = ag.tensor(2.0, requires_grad=True)  # in a closure, where its value is a constant
+
+    def bowl(p: Any, power: int) -> Any:
+        return ag.sum((p["x"] - 1.5) ** power * scale + p["x"] ** 2) + (p["y"] - scale) ** 2
+
+    start = {"x": np.array([1.0, 2.0]), "y": 0.5}
+    args = (start, (4,))
+    eager = ag.optimize.minimize(bowl, *args, method=method)
+    found = ag.optimize.minimize(bowl, *args, method=method, compile=True)
+    assert found.nfev == eager.nfev
+    np.testing.assert_allclose(found.x["x"].detach(), eager.x["x"].detach(), rtol=1e-6)
+    assert ag.grad(found.x["y"], scale).item() == pytest.approx(1.0)
+
+
+def test_compiled_jacobians() -> None:
+    t = np.linspace(0.0, 2.0, 20)
+    y = 3 * np.exp(-0.7 * t) + 0.01 * np.cos(20 * t)
+
+    def curve(t: Any, a: Any, b: Any) -> Any:
+        return a * np.exp(-b * t)
+
+    both = [
+        [
+            ag.optimize.root(lambda x: [x[0] ** 3 - x[1], x[1] - 8.0], [1.0, 1.0], compile=c).x,
+            ag.optimize.least_squares(lambda p: curve(t, *p) - y, [1.0, 1.0], compile=c).x,
+            *ag.optimize.curve_fit(curve, t, y, compile=c),
+        ]
+        for c in (False, True)
+    ]
+    for eager, compiled in zip(*both, strict=True):
+        np.testing.assert_allclose(compiled, eager, rtol=1e-9)
+    with pytest.raises(ValueError, match="sparse Jacobian cannot be compiled"):
+        ag.optimize.least_squares(lambda x: x, [1.0], sparse=True, compile=True)
+    with pytest.raises(NoGradientError, match="keep it an array"):  # and not differences
+        ag.optimize.minimize(lambda x: math.exp(x[0]) - x[0], [1.0], compile=True)
+
+
+def test_fits_know_their_errors() -> None:
+    rng = np.random.default_rng(0)
+    t = np.linspace(0.0, 2.0, 40)
+    y = 3 * np.exp(-0.7 * t) + 0.05 * rng.normal(size=40)
+
+    def misfit(p: Any, y: Any) -> Any:
+        return p["a"] * np.exp(-p["b"] * t) - y
+
+    start = {"a": 1.0, "b": 1.0}
+    found = ag.optimize.least_squares(misfit, start, (y,))
+    _, covariance = optimize.curve_fit(lambda t, a, b: a * np.exp(-b * t), t, y)
+    np.testing.assert_allclose(found.covariance, covariance, rtol=1e-5)
+    assert found.standard_errors["b"] == pytest.approx(covariance[1, 1] ** 0.5, rel=1e-5)
+
+    def error(y: Any) -> Any:
+        return ag.optimize.least_squares(misfit, start, (y,), xtol=1e-14).standard_errors["a"]
+
+    along = rng.normal(size=40)
+    slope = (error(y + 1e-4 * along) - error(y - 1e-4 * along)) / 2e-4
+    assert ag.func.grad(error)(y) @ along == pytest.approx(slope, rel=1e-5)
+
+    x = rng.normal(2.0, 0.5, size=100)
+
+    def minus_log_likelihood(p: Any) -> Any:
+        return ag.sum(p["log_s"] + 0.5 * ((x - p["m"]) / np.exp(p["log_s"])) ** 2)
+
+    best = ag.optimize.minimize(minus_log_likelihood, {"m": 1.0, "log_s": 0.0})
+    assert best.standard_errors["m"] == pytest.approx(x.std() / 10, rel=1e-4)
+    assert best.standard_errors["log_s"] == pytest.approx(200**-0.5, rel=1e-4)
+
+
+@pytest.mark.parametrize("keywords", [{"lower": 0.5}, {"options": {"maxiter": 1}}])
+def test_errors_of_what_is_no_free_minimum_are_refused(keywords: dict[str, Any]) -> None:
+    found = ag.optimize.minimize(lambda x: ag.sum((100 * x) ** 2 + x**4), [2.0, 1.0], **keywords)
+    with pytest.raises(ValueError, match="a bound or a constraint holds it"):
+        found.covariance
+    robust = ag.optimize.least_squares(lambda x: x - np.arange(3.0), [1.0], loss="huber")
+    with pytest.raises(ValueError, match="with a loss"):
+        robust.standard_errors

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.interpolate
-from crossing import Case
+from crossing import IS_RECENT, Case
 
 _rng = np.random.default_rng(11)
 _x = np.array([0.0, 0.7, 1.5, 2.1, 3.0, 4.2])
@@ -40,6 +40,32 @@ _points = _rng.normal(size=(7, 2))
 _grid = np.array([0.0, 1.0, 2.5]), np.array([-1.0, 0.5, 1.0, 2.0])
 
 CASES = [
+    *[
+        _curve(name, y, at, label, axis=axis, **seed)
+        for name, seed in (
+            ("BarycentricInterpolator", {"random_state": 0}),
+            ("KroghInterpolator", {}),
+        )
+        for y, at, axis, label in (
+            (_y, _q, 0, ""),
+            (_y, _x[1:4] + 0, 0, " at nodes"),
+            (_columns.T, _q[:4].reshape(2, 2), 1, " of columns"),
+        )
+    ],
+    *[
+        Case(
+            f"interpolate.{name} der={der}",
+            lambda sp, x, y, q, name=name, der=der, seed=seed: getattr(sp.interpolate, name)(
+                x, y, q, der=der, **seed
+            ),
+            (_x, _columns, _inside),
+        )
+        for name, seed in (
+            ("krogh_interpolate", {}),
+            *[("barycentric_interpolate", {"rng": 0}) for _ in range(IS_RECENT)],
+        )
+        for der in (0, 2)
+    ],
     # Coefficients with as many rows as columns: the axis must not be mistaken.
     *[
         _of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,59 @@ def _sections(sos: Any) -> Any:
     return sos * np.array([1, 1, 1, 0, 1, 1]) + np.array([0, 0, 0, 1, 0, 0])
 
 
+def _designed(name: str, sp: Any, wn: Any, **options: Any) -> Any:
+    return getattr(sp.signal, name)(Wn=wn, **options)
+
+
+def _designs() -> list[Case]:
+    """Filters by their critical frequencies: each sort, each band, and each form of the result."""
+    one, two = np.array(0.3), np.array([0.2, 0.45])
+    sorts: Any = {
+        "butter": {},
+        "cheby1": {"rp": 1.0},
+        "cheby2": {"rs": 30.0},
+        "ellip": {"rp": 1.0, "rs": 30.0},
+        "bessel": {"norm": "mag"},
+    }
+    forms = {"ba": (3,), "sos": (3, 4), "zpk": (2,)}
+    return [
+        Case(
+            f"signal.{name}(btype={btype}, output={output}, {order=})",
+            functools.partial(_designed, name, N=order, btype=btype, output=output, **ripples),
+            (wn,),
+        )
+        for name, ripples in sorts.items()
+        for btype, wn in {"low": one, "high": one, "bandpass": two, "bandstop": two}.items()
+        for output, orders in forms.items()
+        for order in orders
+    ]
+
+
 CASES = [
+    *_designs(),
+    Case(
+        "signal.iirfilter",
+        lambda sp, wn: (
+            sp.signal.iirfilter(3, wn, rp=1.0, ftype="cheby1", fs=9.0),
+            sp.signal.butter(3, wn, "bandstop", analog=True),
+            sp.signal.butter(2, [wn[0], wn[1]], "bp", output="zpk"),
+        ),
+        (np.array([0.2, 0.45]),),
+    ),
+    *[
+        Case(
+            "signal.freqz_sos",
+            lambda sp, sos: sp.signal.freqz_sos(_sections(sos), 5)[1],
+            (_any(2, 6),),
+        )
+        for _ in range(IS_RECENT)
+    ],
+    *[
+        _signal("upfirdn", _any(4), _any(5), up=up, down=down)
+        for up, down in ((1, 1), (3, 2), (2, 5), (1, 7))
+    ],
+    _signal("upfirdn", _any(3), _any(4, 2), up=2, down=3, axis=0),
+    _signal("upfirdn", _complex(3), _complex(2), up=3, label=" complex"),
     *[
         _signal(name, _any(5), _any(3), mode=mode)
         for name in ("convolve", "correlate", "fftconvolve", "oaconvolve")
@@ -158,7 +211,32 @@ CASES = [
     _signal("stft", _any(20, 2), nperseg=8, axis=0, boundary="even", scaling="psd"),
     _signal("istft", _complex(5, 4)),
     _signal("istft", _complex(2, 5, 4), nperseg=8, noverlap=6),
+    *[
+        _signal("lombscargle", _any(9) * 3, _any(9), np.array([0.7, 1.9, 2.2]), **options)
+        for options in (
+            {},
+            {"normalize": True},
+            *(
+                (
+                    {"floating_mean": True, "normalize": True},
+                    {"floating_mean": True, "normalize": "amplitude"},
+                )
+                if IS_RECENT
+                else ()
+            ),
+        )
+    ],
     # Systems.
+    Case(
+        "signal.ss2tf",
+        lambda sp, a, b, c, d: sp.signal.ss2tf(a, b, c, d, input=1),
+        (_any(3, 3), _any(3, 2), _any(2, 3), _any(2, 2)),
+    ),
+    Case(
+        "signal.ss2tf of a defective matrix",
+        lambda sp, a, b, c, d: sp.signal.ss2tf(a, b, c, d),
+        (np.array([[1.0, 1.0], [0.0, 1.0]]), _any(2, 1), _any(1, 2), _any(1, 1)),
+    ),
     *[
         Case(
             f"signal.lsim, interp={interp}",

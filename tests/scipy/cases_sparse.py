@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from crossing import Case
+from crossing import IS_RECENT, Case
 
 import arraygrad.scipy.sparse  # noqa: F401  (it teaches SciPy's matrices to multiply tensors)
 
@@ -33,6 +33,14 @@ def _square(sp: Any, data: Any) -> Any:
 def _symmetric(sp: Any, data: Any) -> Any:
     elements = sp.sparse.coo_array((data, (_rows, _columns)), shape=(4, 4))
     return (elements + elements.T + scipy.sparse.diags_array(np.arange(4.0) * 3 + 5)).tocsr()
+
+
+def _triangle(sp: Any, data: Any, lower: bool) -> Any:
+    """A triangular sparse matrix with elements at some places below or above the diagonal."""
+    low, high = np.minimum(_rows, _columns), np.maximum(_rows, _columns)
+    places = (high, low) if lower else (low, high)
+    elements = sp.sparse.coo_array((data, places), shape=(4, 4))
+    return (elements + 5 * scipy.sparse.eye_array(4)).tocsr()
 
 
 def _solution(name: str, **options: Any) -> Case:
@@ -213,6 +221,26 @@ CASES = [
         (_any(9),),
         rtol=1e-9,
     ),
+    *[
+        Case(
+            f"sparse.linalg.eigs, which={which}, vectors={vectors}",
+            lambda sp, data, which=which, vectors=vectors: (
+                lambda found: found[0] if vectors else found
+            )(
+                sp.sparse.linalg.eigs(
+                    _square(sp, data),
+                    k=2,
+                    v0=np.ones(4),
+                    which=which,
+                    return_eigenvectors=vectors,
+                )
+            ),
+            (_any(9),),
+            rtol=1e-9,
+            second=False,
+        )
+        for which, vectors in (("LM", True), ("LR", False))
+    ],
     # SciPy's older matrices: the operator * is the matrix product.
     Case(
         "sparse.csr_matrix * x",
@@ -255,5 +283,78 @@ CASES = [
             )
         ],
         (_any(9),),
+    ),
+    Case(
+        "sparse.linalg.lsmr",
+        lambda sp, data, b: sp.sparse.linalg.lsmr(
+            sp.sparse.vstack([_square(sp, data), _constant[:, :4]]), b, atol=1e-14, btol=1e-14
+        )[0],
+        (_any(9), _any(8)),
+        rtol=1e-8,
+    ),
+    Case(
+        "sparse.linalg.lsmr, damp",
+        lambda sp, data, b: sp.sparse.linalg.lsmr(
+            _square(sp, data), b, 0.5, atol=1e-14, btol=1e-14
+        )[0],
+        (_any(9), _any(4)),
+        rtol=1e-8,
+    ),
+    *[
+        Case(
+            f"sparse.linalg.spsolve_triangular, {lower=}, {unit=}",
+            lambda sp, data, b, lower=lower, unit=unit: sp.sparse.linalg.spsolve_triangular(
+                _triangle(sp, data, lower), b, lower=lower, unit_diagonal=unit
+            ),
+            (_any(9), _any(4, 2) if unit else _any(4)),
+        )
+        for lower in (True, False)
+        for unit in (True, False)
+        if IS_RECENT  # older versions need indices of another type
+    ],
+    Case(
+        "sparse.linalg.inv",
+        lambda sp, data: sp.sparse.linalg.inv(_square(sp, data)).toarray(),
+        (_any(9),),
+    ),
+    Case(
+        "sparse.linalg.expm",
+        lambda sp, data: sp.sparse.linalg.expm(_square(sp, data) * 0.2).toarray(),
+        (_any(9),),
+    ),
+    Case(
+        "sparse.linalg.norm",
+        lambda sp, data: [
+            sp.sparse.linalg.norm(a, *options)
+            for a in (_square(sp, data), sp.sparse.csr_matrix(_square(sp, data)))[not IS_RECENT :]
+            for options in (
+                *((), ("fro",), (1,), (-1,), (np.inf,), (-np.inf,)),
+                *((None, 0), (2, 1), (1, 0), (1, -1), (1, (1, 0))),
+            )
+        ],
+        (_any(9),),
+    ),
+    Case(
+        "sparse.linalg.norm, a row of zeros",
+        lambda sp, data: sp.sparse.linalg.norm(
+            sp.sparse.coo_array((data, ([0, 2], [1, 0])), shape=(3, 2)), axis=1
+        ),
+        (_any(2),),
+    ),
+    Case(
+        "sparse.spdiags",
+        lambda sp, data: [
+            sp.sparse.spdiags(data, [0, -1, 2], *size).toarray()
+            for size in ((4, 4), (3, 5), (6, 2))
+        ],
+        (_any(3, 4),),
+    ),
+    Case(
+        "sparse.dia_array",
+        lambda sp, data: (
+            sp.sparse.dia_array((data, [1, -2]), shape=(5, 4)) @ np.arange(4.0),
+            sp.sparse.dia_matrix((data[0], 1), shape=(4, 5)).toarray(),
+        ),
+        (_any(2, 4),),
     ),
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from crossing import Case
+from crossing import IS_RECENT, Case
 
 _rng = np.random.default_rng(0)
 
@@ -188,3 +188,22 @@ CASES += [
     _of_last("elliprc", 0.0, at=_numbers(0.3, 3), label=" of zero"),
     _of_last("boxcox", 0.0, at=_numbers(0.3, 3), label=" of zero"),
 ]
+
+if IS_RECENT:
+    CASES += [
+        Case(
+            f"special.sph_harm_y({_n}, {_m})",
+            lambda sp, theta, phi, n=_n, m=_m: sp.special.sph_harm_y(n, m, theta, phi),
+            (np.array([0.4, 1.9, 0.001, 3.14]), _numbers(-2, 2, 4)),
+        )
+        for _n, _m in ((0, 0), (1, 0), (1, 1), (2, -1), (3, 2), (3, -3), (5, 0))
+    ]
+    CASES.append(
+        Case(
+            "special.sph_harm_y of many orders",
+            lambda sp, theta, phi: sp.special.sph_harm_y(
+                np.array([[1], [2]]), np.array([[-1], [1]]), theta, phi
+            ),
+            (_numbers(0.2, 3), _numbers(-2, 2)),
+        )
+    )

@@ -9,7 +9,7 @@ import pytest
 
 import arraygrad as ag
 from arraygrad.errors import DataDependentError
-from arraygrad.scipy import interpolate, ndimage, signal, stats
+from arraygrad.scipy import integrate, interpolate, ndimage, signal, stats
 
 _rng = np.random.default_rng(2)
 _signal = _rng.normal(size=9)
@@ -24,6 +24,11 @@ _COMPILED: dict[str, Any] = {
     "filter with states": lambda p: signal.lfilter(p, [1.0, 0.3], _signal, zi=p[:2])[0],
     "filter": lambda p: signal.filtfilt(p, [1.0, 0.3], _signal, padlen=3),
     "spline": lambda p: interpolate.CubicSpline(np.arange(4.0), ag.concat((p, p[:1])))(p * 3),
+    "trapezoids": lambda p: integrate.trapezoid(p * p, x=ag.cumulative_sum(p)),
+    "parabolas": lambda p: integrate.simpson(p * p, x=ag.cumulative_sum(p)),
+    "running parabolas": lambda p: integrate.cumulative_simpson(p * p, dx=p[0], initial=p[1]),
+    "romberg": lambda p: integrate.romb(p * p, dx=p[0]),
+    "nodes": lambda p: integrate.fixed_quad(lambda x, k: p[0] * x**k, 0.0, p[1], (p[2],), 4)[0],
     "image": lambda p: ndimage.gaussian_filter1d(_signal, p[0], radius=3),
 }
 
@@ -71,3 +76,12 @@ def test_nodes_of_batches_of_batches() -> None:
     found = ag.func.vmap(ag.func.vmap(curve))(x, y)
     expected = [[curve(x[i, j], y[i, j]) for j in range(3)] for i in range(2)]
     np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+
+def test_members_that_take_different_numbers_of_steps() -> None:
+    def end(rate: Any) -> Any:
+        return integrate.solve_ivp(lambda t, y: -rate * y, (0.0, 3.0), [1.0]).y[:, -1]
+
+    for function in (end, ag.func.jacobian(end)):
+        with pytest.raises(ValueError, match=r"members of the batch .* t_eval"):
+            ag.func.vmap(function)(np.array([0.1, 30.0]))

@@ -51,8 +51,8 @@ def test_the_error_names_the_differentiable_function(name: str) -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda x: scipy.signal.butter(2, x[0]), "signal.butter has no derivative here; .*lfilter"),
-        (lambda x: ag.scipy.signal.butter(2, x[0]), "butter has no derivative here; .*lfilter"),
+        (lambda x: scipy.signal.wiener(x), "signal.wiener has no derivative here; .*lfilter"),
+        (lambda x: ag.scipy.signal.wiener(x), "wiener has no derivative here; .*lfilter"),
         (lambda x: scipy.stats.dgamma.pdf(x, 1), r"stats.dgamma.pdf has no .*gamma"),
         (lambda x: scipy.special.factorial2(x), "those in arraygrad.scipy.special.__all__"),
         (lambda x: scipy.cluster.vq.whiten(x[:, None]), "scipy.cluster.vq.whiten "),

@@ -481,7 +481,9 @@ def test_integrals_that_cannot_be_differentiated_are_refused() -> None:
     with pytest.raises(NotASolutionError, match="Split the range"):
         integrate.quad(far, 0, np.inf, weight="cos", wvar=9.0)
     with pytest.raises(NotASolutionError, match="points="):
-        integrate.quad(lambda x: a * np.abs(x - 0.3) ** -0.9, 0, 1, epsabs=1e-3, epsrel=1e-3)
+        integrate.quad(lambda x: a * np.abs(x - 0.3) ** -0.9, 0, 1, epsabs=1e-3, epsrel=1e-3)[
+            0
+        ].backward()
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -509,6 +511,31 @@ def test_derivatives_are_resolved_where_the_integral_is(
         assert found == pytest.approx(expected, rel=1e-7, abs=1e-8)
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("integrand", "at", "expected"),
+    [
+        (lambda x, a: 1 + a**2 / np.sqrt(x), 0.0, 4.0),  # singular, where the others are not
+        (lambda x, a: x**a, 0.0, 2.0),
+        (lambda x, a: 1 + (a * np.exp(-(((x - 0.3) / 1e-3) ** 2) / 2)) ** 2, 0.0, 3.5449077e-3),
+        (lambda x, a: np.maximum(x - a, 0.0) ** 2, 0.3, 1.4),
+        (lambda x, a: np.where(x > a, (x - a) ** 2, 0.0), 0.3, 1.4),
+    ],
+)
+def test_second_derivatives_are_resolved_where_the_first_are(
+    integrand: Any, at: float, expected: float
+) -> None:
+    for function in (integrate.quad, integrate.quad_vec):
+
+        def integral(a: Any, f: Any = function) -> Any:
+            return f(lambda x: integrand(x, a), 0, 1)[0]
+
+        for second in (grad(grad(integral)), jacfwd(jacfwd(integral)), jacfwd(grad(integral))):
+            assert second(at) == pytest.approx(expected, rel=1e-6)
+        found = vmap(grad(grad(integral)))(np.full(2, at))
+        assert found == pytest.approx(expected, rel=1e-6)
+
+
 @pytest.mark.parametrize(
     ("weight", "wvar", "end"), [("alg", (0.5, 0.5), 0.0), ("cauchy", 0.2, -1.0), ("cos", 5.0, 0.0)]
 )
@@ -534,6 +561,29 @@ def test_derivatives_that_do_not_exist_are_refused() -> None:
     ):
         with pytest.raises(SingularError, match=r"jumps near x = 0\.[23]"):
             grad(lambda a, f=jump: integrate.quad(lambda x: f(x, a), 0, 1)[0])(0.3)
+    for kink in (
+        lambda x, a: np.abs(x - a),
+        lambda x, a: np.maximum(x, a) * a,
+        lambda x, a: np.where(x > a, x - a, 0.0),
+    ):
+
+        def integral(a: Any, f: Any = kink) -> Any:
+            return integrate.quad(lambda x: f(x, a), 0, 1)[0]
+
+        for second in (grad(grad(integral)), jacfwd(jacfwd(integral)), hessian(integral)):
+            with pytest.raises(SingularError, match=r"jumps near x = 0\.[23]"):
+                second(0.3)
+        with pytest.raises(SingularError, match=r"jumps near x = 0\.[23]"):
+            vmap(hessian(integral))(np.array([0.3, 0.31]))
+
+    def branch(a: Any) -> Any:
+        return integrate.quad(lambda x: (x - a) * a if x > a else 0 * x, 0, 1)[0]
+
+    assert grad(branch)(0.3) == pytest.approx(0.245 - 0.21, rel=1e-6)
+    with pytest.raises(NotImplementedError, match=r"quad, which jumps near x = 0\.[23]"):
+        grad(grad(branch))(0.3)
+    assert np.isnan(jacfwd(jacfwd(branch))(0.3))
+    assert np.isnan(jacfwd(grad(branch))(0.3))
 
 
 def test_ends_of_any_order() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.linalg
+from crossing import IS_RECENT
 
 import arraygrad as ag
 from arraygrad.errors import SingularError
@@ -106,3 +107,14 @@ def test_sparse_vectors_of_values_that_coincide_have_no_gradient(k: int) -> None
     _, vectors = ag.scipy.sparse.linalg.eigsh(a, k=k)
     with pytest.raises(SingularError, match=r"coincide.*the gap is"):
         ag.grad((vectors**2 * np.arange(6.0)[:, None]).sum(), a)
+
+
+@pytest.mark.filterwarnings("ignore")  # of SciPy, about the logarithm
+def test_powers_of_a_singular_matrix_have_scipys_values() -> None:
+    for power in (0.2, 1.5, 2.0):
+        t = ag.tensor(power, requires_grad=True)
+        zeros = [np.zeros((2, 2))] if IS_RECENT else []  # of which SciPy 1.14 divides by zero
+        for a in (*zeros, np.ones((2, 2)), np.array([[1.0, 2.0], [3.0, 6.0]])):
+            found = linalg.fractional_matrix_power(a, t)
+            expected = scipy.linalg.fractional_matrix_power(a, power)
+            np.testing.assert_allclose(found.detach(), expected, atol=1e-12)

@@ -639,6 +639,17 @@ def test_fields_of_results_have_derivatives_or_refuse() -> None:
     for marginals in (program, optimize.linprog(-b, [[1.0, 1.0], [0.0, 1.0]], [4.0, 3.0])):
         with pytest.raises(NotImplementedError, match=r"linprog\(\).ineqlin.marginals"):
             ag.grad(marginals.ineqlin.marginals.sum(), b)
+    equation = optimize.root(lambda x: x**3 + x - a, [1.0])
+    _, infodict, _, _ = optimize.fsolve(lambda x: x**3 + x - a, 1.0, full_output=True)
+    x = np.arange(4.0)
+    fitted = optimize.curve_fit(lambda x, p: p * x, x, a * x, full_output=True)
+    line = optimize.lsq_linear(np.array([[1.0], [2.0]]), np.array([1.0, 2.5]) * a)
+    for field in (
+        *(equation.fjac, equation.fun, infodict["qtf"], fitted[2]["fvec"]),
+        *(line.unbounded_sol[0], line.optimality),
+    ):
+        with pytest.raises(NotImplementedError, match=r"has no derivatives"):
+            ag.grad(field.sum(), a)
     rule = {"type": "ineq", "fun": lambda x: 1 - x}
     found = optimize.minimize(
         lambda x: np.sum((x - a) ** 2), [0.5], method="trust-constr", constraints=rule

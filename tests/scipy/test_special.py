@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.special
+from crossing import IS_RECENT
 
 import arraygrad as ag
 from arraygrad.scipy import special
@@ -126,6 +127,10 @@ def test_integrals_of_carlson_left_of_zero_are_refused() -> None:
     [
         ("poch", (0.0, 2.0), 1.0),  # z (z + 1)
         ("poch", (-1.0, 3.0), -1.0),  # z (z + 1) (z + 2)
+        ("poch", (-2.0, 2.0), -3.0),
+        ("poch", (-3.0, -1.0), -1 / 16),  # 1 / (z - 1)
+        ("beta", (-2.0, 1.0), -1 / 4),  # 1 / a
+        ("beta", (-2.0, 2.0), 3 / 4),  # 1 / (a (a + 1))
         ("binom", (1.0, 3.0), -1 / 6),  # n (n - 1) (n - 2) / 6
         ("beta", (-0.5, -0.5), -2 * np.pi * 2),
     ],
@@ -172,3 +177,14 @@ def test_derivatives_of_all_orders_at_the_ends(
     for expected in derivatives:
         function = ag.func.grad(function)
         np.testing.assert_allclose(function(at), expected, rtol=1e-12)
+
+
+@pytest.mark.skipif(not IS_RECENT, reason="older versions of SciPy have no sph_harm_y")
+def test_spherical_harmonics_at_the_poles() -> None:
+    size = -0.5 * np.sqrt(1.5 / np.pi)  # of the sine of theta, for n = m = 1
+    for theta in (0.0, np.pi):
+        for order, expected in ((1, size * np.cos(theta) * np.exp(0.7j)), (0, 0.0)):
+            _, found = ag.func.jvp(
+                lambda t, m=order: special.sph_harm_y(1, m, t, 0.7), (theta,), (1.0,)
+            )
+            assert complex(found) == pytest.approx(expected, abs=1e-14)

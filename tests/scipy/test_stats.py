@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 import scipy.integrate
 import scipy.stats
 from cases_stats import CONTINUOUS
 from crossing import IS_RECENT
+from rows import over
 from scipy.stats._distr_params import distcont
 
 import arraygrad as ag
 from arraygrad.errors import NoGradientError
 from arraygrad.scipy import stats
+from arraygrad.scipy.stats.distribution import AS_EXACT
 
 
 @pytest.mark.parametrize(
@@ -319,10 +322,11 @@ def test_entropies_are_those_of_scipy(name: str, shapes: tuple[float, ...]) -> N
 @pytest.mark.filterwarnings("ignore:invalid value")  # SciPy's own, in densities
 def test_at_infinity_location_and_scale_change_nothing(name: str, x: float) -> None:
     shapes = [s[0] for s in CONTINUOUS[name][0]]
-    for method in ("cdf", "sf", "pdf"):
-        loc, scale = ag.tensor(0.3, requires_grad=True), ag.tensor(2.0, requires_grad=True)
-        out = getattr(getattr(stats, name), method)(x, *shapes, loc=loc, scale=scale)
-        assert [g.item() for g in ag.grad(out, [loc, scale])] == [0, 0]
+    for method in ("cdf", "sf", "pdf", "logcdf", "logsf"):
+        for start in (0.3, 0.0):  # 0 may be an end of the support
+            loc, scale = ag.tensor(start, requires_grad=True), ag.tensor(2.0, requires_grad=True)
+            out = getattr(getattr(stats, name), method)(x, *shapes, loc=loc, scale=scale)
+            assert [g.item() for g in ag.grad(out, [loc, scale])] == [0, 0]
 
 
 REFUSED = (NotImplementedError, NoGradientError, TypeError)
@@ -363,3 +367,129 @@ def test_other_continuous_distributions_are_differentiated_or_refused() -> None:
     assert {("rice", "logpdf"), ("burr", "cdf"), ("nakagami", "ppf")} <= {*done}
     with pytest.raises(NotImplementedError, match=r"burr has derivatives of its density"):
         stats.burr.mean(ag.tensor(10.5, requires_grad=True), 4.3)
+
+
+# --- compiled ------------------------------------------------------------------------------------
+
+HOSTILE_POINTS = np.array(
+    [-np.inf, -1e300, -1e10, -40.0, -5.0, -1.0, -1e-8, -0.0, 0.0, 1e-300, 1e-8, 0.3, 0.999999, 1.0]
+    + [2.0, 7.0, 50.0, 1e3, 1e10, 1e300, np.inf, np.nan]
+)
+HOSTILE_SHAPES = [1e-3, 0.5, 1.0, 2.5, 30.0, 1e4, 1e8, -1.0]
+
+
+@over(
+    "name, which",
+    [(name, which) for name, several in AS_EXACT.items() for which in several.split()],
+)
+def test_compiled_values_by_formulas_are_scipys(name: str, which: str) -> None:
+    law, scipys = getattr(stats, name), getattr(scipy.stats, name)
+    shapes = np.meshgrid(*[HOSTILE_SHAPES] * len(law.shapes)) if law.shapes else []
+    shapes = [s.reshape(-1, 1) for s in shapes]
+    points = HOSTILE_POINTS
+    scales: list[tuple[float, ...]] = [(0.0, 1.0), (0.7, 2.3), (-3.0, 1e-3), (0.0, 1e5)]
+    if law.is_discrete:
+        points, scales = np.floor(np.clip(points, -1e6, 1e6)), [(0.0,), (2.0,)]
+    compiled = ag.compile(lambda *given: getattr(law, which)(*given))
+    for scale in scales:
+        given = [points, *shapes, *map(np.asarray, scale)]
+        with np.errstate(all="ignore"):
+            found, expected = compiled(*given), getattr(scipys, which)(*given)
+        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-305)
+
+
+@pytest.mark.parametrize("df", [5.0, 99.0, 101.0, 1e3, 1e5, 1e7])
+def test_students_density_by_its_degrees_of_freedom(df: float) -> None:
+    """For many degrees, differences of gamma functions leave no digits of the derivative."""
+    mpmath.mp.dps = 50
+
+    def exact(v: Any, x: float) -> Any:
+        size = mpmath.loggamma((v + 1) / 2) - mpmath.loggamma(v / 2) - mpmath.log(v * mpmath.pi) / 2
+        return size - (v + 1) / 2 * mpmath.log1p(mpmath.mpf(x) ** 2 / v)
+
+    for x in (0.0, 0.7, 5.0, 40.0):
+        expected = mpmath.diff(
+            lambda v, x=x: exact(v, x), mpmath.mpf(df), h=df * mpmath.mpf(10) ** -15
+        )
+        found = ag.func.grad(lambda v, x=x: stats.t.logpdf(x, v))(np.asarray(df))
+        assert float(found) == pytest.approx(float(expected), rel=1e-8, abs=0)
+
+
+def _step_of(function: Any, at: float) -> float:
+    h = 1e-4 * at
+    return float((function(at + h) - function(at - h)) / (2 * h))
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "expected"),
+    [  # of a parameter that grows, the entropy follows its logarithm
+        ("gamma", (1e15,), 0.5e-15),
+        ("chi2", (1e15,), 0.5e-15),
+        ("invgamma", (1e15,), -1.5e-15),
+        ("t", (1e15,), -1e-30),
+        ("beta", (1e15, 1e15), -0.25e-15),
+        ("f", (1e15, 1e15), -0.25e-15),
+        ("vonmises", (1e15,), -0.5e-15),
+    ],
+)
+def test_entropies_of_large_parameters(name: str, parameters: Any, expected: float) -> None:
+    entropy = getattr(stats, name).entropy
+    found = ag.func.grad(entropy)(*map(np.array, parameters))
+    assert float(found) == pytest.approx(expected, rel=1e-9)
+    assert np.isfinite(ag.func.grad(ag.func.grad(entropy))(*map(np.array, parameters)))
+
+
+@pytest.mark.parametrize("name", ["gamma", "chi2", "invgamma", "t", "vonmises"])
+@pytest.mark.parametrize("at", [150.0, 190.0, 210.0, 450.0, 550.0])
+def test_entropies_by_both_formulas(name: str, at: float) -> None:
+    entropy = getattr(stats, name).entropy
+    first, second = ag.func.grad(entropy), ag.func.grad(ag.func.grad(entropy))
+    expected = _step_of(getattr(scipy.stats, name).entropy, at)
+    assert float(first(np.array(at))) == pytest.approx(expected, rel=1e-5)
+    expected = _step_of(lambda p: first(np.array(p)), at)
+    assert float(second(np.array(at))) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [("poisson", (2e3,)), ("binom", (5000.0, 0.3)), ("nbinom", (50.0, 0.2)), ("geom", (1e-4,))],
+)
+def test_entropies_of_many_counts(name: str, parameters: Any) -> None:
+    *fixed, at = parameters
+    found = ag.func.grad(lambda p: getattr(stats, name).entropy(*fixed, p))(np.array(at))
+    expected = _step_of(lambda p: getattr(scipy.stats, name).entropy(*fixed, p), at)
+    assert float(found) == pytest.approx(expected, rel=1e-4)
+
+
+def test_the_entropy_of_too_many_counts_is_refused() -> None:
+    with pytest.raises(NotImplementedError, match="a sum over 2e"):
+        stats.poisson.entropy(ag.tensor(1e9))
+
+
+@pytest.mark.parametrize("df", [1e4, 1e10, 1e15, np.inf])
+def test_student_t_of_large_df(df: float) -> None:
+    x, square = 0.7, 0.7**2
+    density = np.exp(-square / 2) / np.sqrt(2 * np.pi)
+    expected = density * x * (square + 1) / 4  # times the square of 1 / df
+    scale = 1.0 if np.isinf(df) else df**2
+    for name, sign in (("cdf", 1), ("sf", -1)):
+        found = ag.func.grad(lambda df: getattr(stats.t, name)(x, df))(np.array(df))  # noqa: B023
+        limit = 0.0 if np.isinf(df) else expected * sign
+        assert float(found) * scale == pytest.approx(limit, rel=1e-3)
+    assert np.isfinite(ag.func.grad(lambda df: stats.t.ppf(0.7, df))(np.array(df)))
+
+
+def test_frozen_distributions_of_plain_arrays_are_scipys() -> None:
+    given = [1.0, 2.0], [[2.0, 0.3], [0.3, 1.0]]
+    own, scipys = (m.multivariate_normal(*given) for m in (stats, scipy.stats))
+    assert np.array_equal(own.mean, scipys.mean)
+    assert np.array_equal(own.rvs(3, random_state=1), scipys.rvs(3, random_state=1))
+    assert own.cdf([1.0, 1.0], lower_limit=[0.0, 0.0]) == pytest.approx(
+        scipys.cdf([1.0, 1.0], lower_limit=[0.0, 0.0]), rel=1e-3
+    )
+    x = ag.tensor([1.5, 1.0], requires_grad=True)
+    slope = np.linalg.solve(given[1], [-0.5, 1.0])
+    np.testing.assert_allclose(ag.grad(own.logpdf(x), x), slope, rtol=1e-10)
+    gamma = stats.gamma(2.0, scale=3.0)
+    assert gamma.expect(lambda x: x) == pytest.approx(6.0)
+    assert gamma.interval(0.9) == scipy.stats.gamma(2.0, scale=3.0).interval(0.9)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-import pytest
+from expected import mark
 
 import arraygrad as ag
 
@@ -24,10 +23,7 @@ EXPECTED = {
 
 def pytest_collection_modifyitems(items: list[Any]) -> None:
     """Mark the tests that are expected to fail."""
-    for item in items:
-        for pattern, reason in EXPECTED.items():
-            if re.search(pattern, item.nodeid):
-                item.add_marker(pytest.mark.xfail(reason=reason, strict=False))
+    mark(items, EXPECTED)
 
 
 def pytest_collection_finish(session: Any) -> None:

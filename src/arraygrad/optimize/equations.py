@@ -6,8 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from .. import ops
 from ..core.array import AnyFunction
+from ..func import jacfwd
+from .results import Found
 from .space import Space, as_vector, is_numbers, solvers
+from .uncertainty import fit
 
 
 def root(
@@ -19,7 +23,8 @@ def root(
     tol: float | None = None,
     options: dict[str, Any] | None = None,
     callback: AnyFunction | None = None,
-) -> Any:
+    compile: bool = False,
+) -> Found:
     """Solve equations in any structure of arrays, by `scipy.optimize.root`.
 
     Automatic differentiation gives the Jacobian, to the methods that use one: hybr and lm. The
@@ -35,6 +40,8 @@ def root(
         More arguments of `fun`, which stay fixed.
     method, tol, options, callback
         Passed on to SciPy.
+    compile : bool
+        Whether to compile the Jacobian, as `arraygrad.compile` does.
 
     Returns
     -------
@@ -53,7 +60,8 @@ def root(
     optimize = solvers()
     space = Space(x0)
     given = {"method": method, "tol": tol, "options": options, "callback": callback}
-    result = optimize.root(space.of_vectors(fun, as_vector), space.start, args, **given)
+    given["jac"] = "compiled" if compile else None
+    result: Found = optimize.root(space.of_vectors(fun, as_vector), space.start, args, **given)
     result.x = space.restored(result.x)
     return result
 
@@ -67,8 +75,9 @@ def least_squares(
     upper: Any = None,
     bounds: Any = None,
     sparse: bool = False,
+    compile: bool = False,
     **options: Any,
-) -> Any:
+) -> Found:
     """Fit any structure of arrays by least squares, by `scipy.optimize.least_squares`.
 
     Automatic differentiation gives the Jacobian. The fit has derivatives by the arrays that `fun`
@@ -88,38 +97,54 @@ def least_squares(
         Bounds in SciPy's form, in place of `lower` and `upper`.
     sparse : bool
         Whether the Jacobian has few entries other than zero: then it is a sparse array.
+    compile : bool
+        Whether to compile the Jacobian, as `arraygrad.compile` does.
     **options
         Passed on to SciPy.
 
     Returns
     -------
     scipy.optimize.OptimizeResult
-        Its `x` and `grad` have the structure of `x0`.
+        Its `x` and `grad` have the structure of `x0`. Its `covariance` is that of the numbers of
+        `x`, by the variance of the residuals, and `standard_errors` has the roots of its diagonal
+        in the structure of `x0`. They are computed when they are asked for.
 
     Examples
     --------
     >>> import numpy as np, arraygrad as ag
-    >>> t, y = np.array([0.0, 1.0, 2.0]), np.array([3.0, 1.5, 0.75])
+    >>> t, y = np.array([0.0, 1.0, 2.0]), np.array([3.0, 1.4, 0.75])
     >>> def misfit(p):
     ...     return p["start"] * np.exp(-p["rate"] * t) - y
     >>> found = ag.optimize.least_squares(misfit, {"start": 1.0, "rate": 1.0})
-    >>> round(float(found.x["start"]), 6), round(float(found.x["rate"]), 6)
-    (3.0, 0.693147)
+    >>> round(float(found.x["rate"]), 3), round(float(found.standard_errors["rate"]), 3)
+    (0.725, 0.038)
     """
     optimize = solvers()
     if "jac" in options:
         raise TypeError("least_squares() takes no jac: automatic differentiation gives it")
     space = Space(x0)
-    if sparse:
-        options["jac"] = "sparse"
+    if sparse and compile:
+        raise ValueError("a sparse Jacobian cannot be compiled: pass sparse or compile")
+    if sparse or compile:
+        options["jac"] = "sparse" if sparse else "compiled"
     if lower is not None or upper is not None:
         pairs = space.either(lower, upper, bounds)
         bounds = tuple(np.array(side) for side in zip(*pairs, strict=True))
     if bounds is not None:
         options["bounds"] = bounds
     function = space.of_vectors(fun, as_vector)
-    result = optimize.least_squares(function, space.start, args=args, **options)
-    result.x, result.grad = space.restored(result.x), space.restored(result.grad)
+    result: Found = optimize.least_squares(function, space.start, args=args, **options)
+
+    def derivatives(x: Any) -> tuple[Any, Any]:
+        if options.get("loss", "linear") != "linear":
+            raise ValueError("the covariance is that of least squares: it is not known with a loss")
+        residuals, slopes = function(x, *args), jacfwd(lambda x: function(x, *args))(x)
+        variance = ops.sum(residuals**2) / (residuals.size - x.size)
+        adjoint = ops.matrix_transpose(slopes)
+        return ops.matmul(adjoint, residuals) / variance, ops.matmul(adjoint, slopes) / variance
+
+    result = fit(result, space, derivatives)
+    result.grad = space.restored(result.grad)
     return result
 
 
@@ -130,8 +155,9 @@ def curve_fit(
     p0: Any = None,
     sigma: Any = None,
     absolute_sigma: bool = False,
+    compile: bool = False,
     **options: Any,
-) -> Any:
+) -> tuple[Any, ...]:
     """Fit the parameters of a curve to data, by `scipy.optimize.curve_fit`.
 
     Automatic differentiation gives the Jacobian. The parameters and their covariance have
@@ -146,6 +172,8 @@ def curve_fit(
         As in SciPy.
     p0 : array, list, or nested structure of arrays and numbers, optional
         The starting point.
+    compile : bool
+        Whether to compile the Jacobian, as `arraygrad.compile` does.
     **options
         Passed on to SciPy.
 
@@ -165,9 +193,11 @@ def curve_fit(
     optimize = solvers()
     if "jac" in options:
         raise TypeError("curve_fit() takes no jac: automatic differentiation gives it")
+    if compile:
+        options["jac"] = "compiled"
     given = xdata, ydata
     if not _is_structure(p0):
-        return optimize.curve_fit(f, *given, p0, sigma, absolute_sigma, **options)
+        return tuple(optimize.curve_fit(f, *given, p0, sigma, absolute_sigma, **options))
     space = Space(p0)
     of_vector = space.of_vectors(lambda p, x: f(x, p))
 

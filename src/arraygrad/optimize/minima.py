@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
-import sys
-import time
 from typing import Any
 
 import numpy as np
 
+from .. import ops
 from ..core.array import AnyFunction, plain
-from .space import Space, solvers
+from ..func import grad
+from ..func import hessian as hessian_of
+from ..scipy.progress import Progress
+from .results import Found
+from .space import Space, as_array, solvers
+from .uncertainty import fit
 
 
 def minimize(
@@ -28,7 +32,8 @@ def minimize(
     options: dict[str, Any] | None = None,
     callback: AnyFunction | None = None,
     progress: bool = False,
-) -> Any:
+    compile: bool = False,
+) -> Found:
     """Minimise a function of any structure of arrays, by `scipy.optimize.minimize`.
 
     Automatic differentiation of `fun` gives the gradients, the Hessians and their products with
@@ -66,11 +71,17 @@ def minimize(
     progress : bool
         Whether to show the number and the value of each iteration: as a bar, if tqdm is installed;
         else by lines on the standard error stream.
+    compile : bool
+        Whether to compile the derivatives, as `arraygrad.compile` does. This takes some time once,
+        and pays for many iterations. Progress then shows no values.
 
     Returns
     -------
     scipy.optimize.OptimizeResult
-        Its `x` and `jac` have the structure of `x0`.
+        Its `x` and `jac` have the structure of `x0`. Its `covariance` is the inverse Hessian at
+        `x`, and `standard_errors` has the roots of its diagonal in the structure of `x0`: they are
+        those of `x` if `fun` is a negative logarithm of a likelihood. They are computed when they
+        are asked for.
 
     Examples
     --------
@@ -91,11 +102,13 @@ def minimize(
         raise ValueError(f"hessian must be 'product', 'matrix', 'sparse' or None, not {hessian!r}")
     kinds = dict | optimize.NonlinearConstraint | optimize.LinearConstraint
     rules = [constraints] if isinstance(constraints, kinds) else list(constraints)
-    result = optimize.minimize(
-        watch.noting(space.of_vectors(fun)) if progress else space.of_vectors(fun),
+    function = space.of_vectors(fun)
+    result: Found = optimize.minimize(
+        watch.noting(function) if progress and not compile else function,
         space.start,
         args,
         method=method,
+        jac="compiled" if compile else None,
         hess=hessian,
         bounds=space.either(lower, upper, bounds),
         constraints=[_of_vectors(rule, space) for rule in rules],
@@ -104,7 +117,14 @@ def minimize(
         callback=watch if progress or callback is not None else None,
     )
     watch.finish(result)
-    result.x = space.restored(result.x)
+
+    def derivatives(x: Any) -> tuple[Any, Any]:
+        def value(x: Any) -> Any:
+            return ops.reshape(as_array(function(x, *args)), ())
+
+        return grad(value)(x), hessian_of(value)(x)
+
+    result = fit(result, space, derivatives)
     if result.get("jac") is not None and np.shape(result.jac) == space.start.shape:
         result.jac = space.restored(result.jac)
     return result
@@ -127,11 +147,9 @@ class _Watch:
     def __init__(self, space: Space, callback: AnyFunction | None, progress: bool) -> None:
         self.space = space
         self.callback = callback
-        self.progress = progress
         self.count = 0
         self.value: Any = math.nan
-        self.shown = -math.inf
-        self.bar: Any = _bar() if progress else None
+        self.progress = Progress("minimize", "iteration") if progress else None
 
     def noting(self, function: AnyFunction) -> AnyFunction:
         """A function whose last value is known here."""
@@ -144,31 +162,17 @@ class _Watch:
 
     def __call__(self, vector: Any, *more: Any) -> None:
         self.count += 1
-        if self.progress and time.monotonic() - self.shown > 0.1:  # not faster than one can read
-            self.show(plain(self.value))
+        if self.progress is not None:
+            self.progress.show(self.count, _text(self.value))
         if self.callback is not None and self.callback(self.space.structure(vector)):
             raise StopIteration
 
-    def show(self, value: Any) -> None:
-        self.shown = time.monotonic()
-        if self.bar is None:
-            sys.stderr.write(f"iteration {self.count:5d}  value {float(value):.10g}\n")
-        else:
-            self.bar.set_postfix_str(f"value {float(value):.10g}", refresh=False)
-            self.bar.update(self.count - self.bar.n)
-
     def finish(self, result: Any) -> None:
-        if self.progress:
-            self.show(plain(result.fun))
-            if self.bar is not None:
-                self.bar.close()
-            sys.stderr.write(f"{result.message}\n")
+        if self.progress is not None:
+            self.progress.show(self.count, _text(result.fun), is_last=True)
+            self.progress.close(result.message)
 
 
-def _bar() -> Any:
-    """A bar of tqdm; None if tqdm is not installed."""
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        return None
-    return tqdm(desc="minimize", unit=" iterations")
+def _text(value: Any) -> str:
+    number = float(plain(value))  # compiled code does not tell it
+    return "" if math.isnan(number) else f"value {number:.10g}"

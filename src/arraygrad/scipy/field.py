@@ -80,9 +80,14 @@ class Field:
 
     def elsewhere(self, f: AnyFunction, *points: Any) -> Field:
         """The field of the same function f for other points."""
-        group = self._groups[0]
-        same = group.places is None and not any(group.per_point) and not self._choices
-        return self if same and not group.formula.has_branches else Field(f, *points)
+        return Field(f, *points) if self.formula is None or self._choices else self
+
+    @property
+    def formula(self) -> Formula | None:
+        """The formula of f, if it takes the same steps everywhere."""
+        formula, places, _, per_point = self._groups[0]
+        is_same = places is None and not any(per_point) and not formula.has_branches
+        return formula if is_same else None
 
     def _add(self, formula: Formula, places: Any, make: Any = None) -> None:
         """Add a group. An array of the type `make` has a value for each point."""
@@ -126,21 +131,7 @@ class Field:
         """
         moving = OUTSIDE if by_outside_only else OUTSIDE | 2
         masks = [mask[places] for of, mask in self._choices if of & 3 and of & moving]
-        if not masks or len(positions) < 4 or isinstance(values, Array):
-            return None
-        order = np.argsort(positions, kind="stable")
-        flips = np.zeros(len(order) - 1, bool)
-        for mask in masks:
-            rows = mask[order].reshape(len(order), -1)
-            flips |= (rows[1:] != rows[:-1]).any(1)
-        values = np.reshape(values, (len(order), -1))[order]
-        width = np.diff(positions[order])
-        change = np.max(np.abs(np.diff(values, axis=0)), axis=1, initial=0.0)
-        usual = np.where(flips | (width <= 0), 0.0, change / np.where(width > 0, width, 1.0))
-        near = np.maximum(np.append(usual[1:], 0.0), np.append(0.0, usual[:-1]))
-        scale = np.max(np.abs(values), initial=0.0)
-        found = np.nonzero(flips & (change > 1e-3 * scale) & (change > 10 * near * width))[0]
-        return float(positions[order][found[0]]) if len(found) else None
+        return None if isinstance(values, Array) else jump(positions, values, masks)
 
     def map(
         self,
@@ -202,6 +193,25 @@ class Field:
                 pairs = zip(outside[group.outside], group.per_point, strict=True)
                 return group.formula, [array[place] if own else array for array, own in pairs]
         raise IndexError(place)
+
+
+def jump(positions: Any, values: Any, masks: list[Any]) -> float | None:
+    """Where values jump between two positions at which one of the masks changes."""
+    if not masks or len(positions) < 4:
+        return None
+    order = np.argsort(positions, kind="stable")
+    flips = np.zeros(len(order) - 1, bool)
+    for mask in masks:
+        rows = mask[order].reshape(len(order), -1)
+        flips |= (rows[1:] != rows[:-1]).any(1)
+    values = np.reshape(values, (len(order), -1))[order]
+    width = np.diff(positions[order])
+    change = np.max(np.abs(np.diff(values, axis=0)), axis=1, initial=0.0)
+    usual = np.where(flips | (width <= 0), 0.0, change / np.where(width > 0, width, 1.0))
+    near = np.maximum(np.append(usual[1:], 0.0), np.append(0.0, usual[:-1]))
+    scale = np.max(np.abs(values), initial=0.0)
+    found = np.nonzero(flips & (change > 1e-3 * scale) & (change > 10 * near * width))[0]
+    return float(positions[order][found[0]]) if len(found) else None
 
 
 def _at_numbers(formula: Formula) -> AnyFunction:

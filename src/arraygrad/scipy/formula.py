@@ -10,6 +10,7 @@ The values of the run have no derivatives, only batches. Branches are those take
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -83,6 +84,17 @@ class _Step(NamedTuple):
         outs = out if self.op.multiple else (out,)
         values.update(zip(self.results, outs, strict=True))
 
+    def run_once(self, values: dict[int, Any], done: dict[Any, _Step]) -> None:
+        """Compute the results, unless an equal step among those that are done has them."""
+        given = tuple(None if p is None else id(values[p]) for p in self.places)
+        key = self.op, given, _hashable(self.constants), _hashable(self.params)
+        if done.setdefault(key, self) is self:
+            self.run(values)
+        else:
+            values.update(
+                {r: values[s] for r, s in zip(self.results, done[key].results, strict=True)}
+            )
+
 
 class Formula:
     """The ops of a function, as a function of its own arguments and of the arrays outside.
@@ -94,7 +106,7 @@ class Formula:
     count : int
         How many arguments the function itself has.
     has_branches : bool
-        Whether the function asked for the truth of a value: then its ops may differ elsewhere.
+        Whether the function asked for a value: then its ops may differ elsewhere.
     met_numpy : bool
         Whether NumPy asked a value for an array of objects, or for a number.
     is_of_numbers : bool
@@ -119,12 +131,16 @@ class Formula:
         self._known: dict[int, tuple[int, Any]] = {}  # by identity: the place, and the values
         self._result: tuple[int | None, Any] = None, None
         self._from_outside: dict[int, Any] | None = None
+        self._numbers: set[int] = set()  # results that are numbers made of numbers, one by one
+        self._same: list[tuple[int, int]] = []  # values that are another one
 
     def __call__(self, *arguments: Any) -> Any:
         """The result for the function's arguments, followed by the arrays outside."""
         values: dict[int, Any] = dict(enumerate(arguments[: self.count]))
         for (place, _), array in zip(self._known.values(), arguments[self.count :], strict=True):
             values[place] = array
+        for place, other in self._same:
+            values[place] = values[other]
         for step in self.steps:
             step.run(values)
         found, constant = self._result
@@ -179,6 +195,43 @@ class Formula:
                     step.run(self._from_outside)
         return self._from_outside[number]
 
+    def of_numbers(self, more: Sequence[Any] = ()) -> Formula:
+        """The steps from number to number, as a formula of the first argument and other numbers.
+
+        The other steps, such as p[0], are done now, with the arrays outside, and with `more`: the
+        values of the other arguments. Steps from number to number are not: what they give may
+        have a derivative only together with others.
+        """
+        rest = copy.copy(self)
+        rest.count, rest.steps = 1, []
+        inputs = {self._result[0]}
+        for step in reversed(self.steps):
+            if step.results[0] in self._numbers and not inputs.isdisjoint(step.results):
+                rest.steps.insert(0, step)
+                inputs.update(step.places)
+        made = {0, None, *(r for step in rest.steps for r in step.results)}
+        values = dict(enumerate(more, 1))
+        pairs = zip(self._known.values(), self.outside, strict=True)
+        values.update({place: array for (place, _), array in pairs})
+        wanted, before = inputs - made, []
+        for step in reversed(self.steps):
+            if not wanted.isdisjoint(step.results):
+                before.append(step)
+                wanted.update(step.places)
+        done: dict[Any, Any] = {}
+        for step in reversed(before):
+            step.run_once(values, done)
+        rest.outside, rest._known, rest._same = [], {}, []
+        first: dict[int, int] = {}  # by the identity of a value: its place
+        for place in sorted(p for p in inputs - made if p is not None):
+            value = values[place]
+            if first.setdefault(id(value), place) == place:
+                rest.outside.append(value)
+                rest._known[place] = place, None
+            else:
+                rest._same.append((place, first[id(value)]))
+        return rest
+
     def follow(
         self, op: Op, met: Sequence[tuple[int | None, Any]], made: Sequence[_Captured]
     ) -> None:
@@ -188,11 +241,13 @@ class Formula:
             bits |= 0 if place is None else self._bits[place]
         for result in made:
             self._bits[result.number] = bits
+        kind = op.kind
+        if isinstance(kind, Elementwise) and made[0].ndim == 0:
+            self._numbers.add(made[0].number)
+        elif bits & ~OUTSIDE:
+            self.is_of_numbers = False
         if not bits:
             return
-        kind = op.kind
-        if bits & ~OUTSIDE and not (isinstance(kind, Elementwise) and made[0].ndim == 0):
-            self.is_of_numbers = False
         if _is_step(op) and not (kind.flat == "real" and is_complex(met[0][1])):
             self.choices.append((bits, made[0]._array))
         elif isinstance(kind, Elementwise) and kind.wraps:
@@ -310,6 +365,7 @@ class _Captured(Replaceable, TransformMethods, Array):
         return type(self)(function(self._array), self.formula, self.number)
 
     def detach(self) -> Any:
+        self.formula.has_branches = True  # elsewhere, the value is another one
         return self._array
 
     def __bool__(self) -> bool:
@@ -380,9 +436,13 @@ def capturing(
         try:
             yield own, lambda item: substituted(item, from_outside, known)
         except (TypeError, ValueError) as error:
+            told = error.__cause__  # by `item`, if NumPy has put it into its own words
+            found = told if isinstance(told, NoGradientError) else error
             if formula.met_numpy:
-                error.add_note(_STAY_ARRAYS)
-            raise
+                found.add_note(_STAY_ARRAYS)
+            if found is error:
+                raise
+            raise found.with_traceback(error.__traceback__) from None
         finally:
             _inside.reset(around)
             formula.is_open = False

@@ -16,12 +16,16 @@ from ..func import jvp, vjp, vmap
 from ..ops.define import Own
 from ..ops.define.library import declare
 from ..ops.padding import everywhere, size_of
-from .formula import as_array, capture
+from .formula import Formula, as_array, capture
 from .linear import LARGE, Solver, by_products, of_places, places_of, solved
 
 
 def implicit(
-    residual: AnyFunction, x: Any, solver: Solver | None = None, check: bool = True
+    residual: AnyFunction,
+    x: Any,
+    solver: Solver | None = None,
+    check: bool = True,
+    formula: Formula | None = None,
 ) -> Any:
     """A solution x of ``residual(x) = 0``, with derivatives by all arrays that `residual` uses.
 
@@ -35,6 +39,8 @@ def implicit(
         Solves linear equations with the Jacobian of `residual`.
     check : bool
         Whether differentiating raises an error if x is not a solution.
+    formula : Formula, optional
+        The residual, if it is known already.
     """
 
     def equations(x: Any) -> Any:
@@ -46,7 +52,7 @@ def implicit(
             )
         return ops.reshape(value, x.shape)
 
-    formula = capture(equations, x)
+    formula = capture(equations, x) if formula is None else formula
     if not formula.outside:
         return x
     if solver is None and x.size > LARGE:

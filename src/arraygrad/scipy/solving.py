@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.array import AnyFunction
+from ..errors import DataDependentError
 from .checking import compare, state
 from .formula import unframed
 from .twins import Binding
@@ -19,7 +20,7 @@ from .values import on_values
 
 
 def solver(
-    original: AnyFunction, run: AnyFunction | None = None
+    original: AnyFunction, run: AnyFunction | None = None, *, is_whole: bool = False
 ) -> Callable[[AnyFunction], AnyFunction]:
     """Make a function the differentiable twin of a solver of SciPy's.
 
@@ -29,6 +30,9 @@ def solver(
 
     `run`, if given, is called in place of SciPy's function. It returns the result, and what our
     function needs besides: this is in ``runs.reports``, for each member of a batch.
+
+    `is_whole` says that our function can do without SciPy's result, and takes None for it. So it
+    can be compiled.
     """
     place = original.__module__.split("._")[0]
     name = f"{place}.{original.__name__}"
@@ -41,10 +45,13 @@ def solver(
             if state.on:
                 compare(name, solve, args, kwargs)
             given = {k: unframed(v) for k, v in binding.given(args, kwargs).items()}
-            if run is None:
-                runs = on_values(lambda given: original(**given), given)
-            else:
-                runs = on_values(run, given)
+            try:
+                runs = on_values(run or (lambda given: original(**given)), given)
+            except DataDependentError:
+                if not is_whole:
+                    raise
+                return function(None, None, **binding.named(given))
+            if run is not None:
                 runs.split()
             result = runs.join(runs.results)
             if runs.has_derivatives:

@@ -36,10 +36,11 @@ from ..backends.filled import zeros_like
 from ..compiler.call.reachable import reachable
 from ..core.array import AnyFunction, Array
 from ..errors import DataDependentError
+from ..func.trees import lowered
 from ..ops.define import Own
 from ..ops.define.library import declare
 from ..ops.padding import repeated
-from .formula import Formula, as_array, capturing, carries, is_kept
+from .formula import Formula, as_array, capturing, carries, const, is_kept
 from .substitution import is_record, substituted, with_attributes
 
 
@@ -67,6 +68,20 @@ class Runs:
         self._given: dict[int, tuple[Any, Any]] = {}
         self._function: Any = None  # the first function among the arguments
         self._keeps = False
+        self._first: tuple[Formula, Any, list[Any]] | None = None  # what that did in its first call
+
+    def formula(self) -> Formula | None:
+        """The first function among the arguments, as a formula of its first argument.
+
+        None unless it computes with numbers only, and in the same way everywhere.
+        """
+        if self._first is None or self._keeps:
+            return None
+        formula, result, more = self._first
+        formula.finish(lowered(result, formula.level))
+        return (
+            formula.of_numbers(more) if formula.is_of_numbers and not formula.has_branches else None
+        )
 
     def split(self) -> None:
         """Take pairs of results and reports apart."""
@@ -99,7 +114,7 @@ class Runs:
         if isinstance(first, np.ndarray | np.generic | int | float | complex):
             if len({np.shape(v) for v in values}) == 1:
                 return self._batch(np.stack([np.asarray(v) for v in values]))
-            return list(values)
+            return Ragged(values)
         same = isinstance(first, str | type(None)) and all(v == first for v in values)
         return first if same else list(values)
 
@@ -135,6 +150,8 @@ class Runs:
             if isinstance(inner, Batched):
                 levels.append(inner.level)
             self._has_tensors = self._has_tensors or isinstance(inner, Tensor)
+            if (formula := getattr(inner, "formula", None)) is not None:
+                formula.has_branches = True  # what the solver finds differs elsewhere
             inner = inner._array
         try:
             array = backend_of(inner).to_numpy(inner)
@@ -209,7 +226,7 @@ class Runs:
             nonlocal is_first
             if not is_first and not self._keeps:
                 return function(*args, **kwargs)
-            before = reachable(original)[0] if is_first else ()
+            before = reachable(original).found if is_first else ()
             given = [self._as_given(x) for x in args]
             more = {name: self._as_given(x) for name, x in kwargs.items()}
             if any(isinstance(x, Array) for x in args):  # it is differentiated by its argument
@@ -219,7 +236,7 @@ class Runs:
             if is_first:
                 is_first = False
                 known = {id(found.value) for found in before}
-                now = [found.value for found in reachable(original)[0]]
+                now = [found.value for found in reachable(original).found]
                 self._keeps = any(id(value) not in known and _is_kept(value) for value in now)
             return result
 
@@ -229,7 +246,8 @@ class Runs:
         """The value of a function that computes with the arrays that the user gave."""
         places = [i for i, x in enumerate(args) if isinstance(x, np.ndarray | float)]
         formula = Formula(len(places))
-        with capturing(formula, [np.asarray(args[i]) for i in places]) as (own, inside):
+        values = [np.asarray(args[i]) for i in places]
+        with capturing(formula, values) as (own, inside):
             args, kwargs = inside(args), inside(kwargs)
             for i, value in zip(places, own, strict=True):
                 args[i] = value
@@ -238,6 +256,8 @@ class Runs:
                 result = as_array(result)  # its elements may be arrays
         for array in formula.outside:
             self.value(array)  # it takes part
+        if places[:1] == [0] and getattr(result, "formula", None) is formula:
+            self._first = formula, result, values[1:]
         return substituted(result, formula.result, {})
 
     def _as_given(self, x: Any) -> Any:
@@ -262,7 +282,7 @@ class Valued:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         result = self.__wrapped__(*args, **kwargs)
         kind = type(result)
-        if kind is np.ndarray or kind is float:
+        if kind is np.float64 or kind is np.ndarray or kind is float:
             return result
         if isinstance(result, Array):
             return self.value_of(result)
@@ -310,6 +330,19 @@ _PLAIN: tuple[type, ...] = (
     *(np.ndarray, np.generic, Number, str, bytes, type(None), list, dict, tuple, set, type),
     *(FunctionType, MethodType, BuiltinMethodType, MethodWrapperType, ModuleType),
 )
+
+
+class Ragged(list[Any]):
+    """The results of the members of a batch, if their shapes differ."""
+
+    def __getitem__(self, index: Any) -> Any:
+        if not isinstance(index, tuple):
+            return super().__getitem__(index)
+        shapes = ", ".join(dict.fromkeys(str(np.shape(member)) for member in self))
+        raise ValueError(
+            f"the members of the batch have results of different shapes here: {shapes}. This is a "
+            "list with one result for each member; in solve_ivp, t_eval gives all of them one shape"
+        )
 
 
 class _BatchFound(Exception):
@@ -367,6 +400,18 @@ _without = declare(
 )
 
 
+once = declare(
+    "differentiable_once",
+    "x",
+    compute=lambda xp, x, of: x,
+    own=Own(batch=lambda op, arrays, flags, params: op.function(*arrays, **params)),
+    vjp_x=lambda g, of: _without(const(g), g, of=of),
+    jvp=lambda t_x, x, of: _without(const(t_x), t_x + 0 * x, of=of),
+    holomorphic=False,
+    doc="The values of `x`, with first derivatives; further ones are refused.",
+)
+
+
 def refusing(result: dict[str, Any], x: Any, name: str, known: Sequence[str]) -> None:
     """Let all arrays in a result, except the known ones, refuse to be differentiated, by name.
 
@@ -378,9 +423,11 @@ def refusing(result: dict[str, Any], x: Any, name: str, known: Sequence[str]) ->
             continue
         if isinstance(value, dict):
             refusing(value, x, f"{name}.{key}", ())
-        elif isinstance(value, list):
+        elif type(value) in (list, tuple):
             parts = {f"{key}[{i}]": part for i, part in enumerate(value)}
             refusing(parts, x, name, ())
-            result[key] = list(parts.values())
+            result[key] = type(value)(parts.values())
+        elif isinstance(value, np.inexact):
+            result[key] = _without(np.asarray(value), x, of=f"{name}.{key}")
         elif isinstance(value, np.ndarray | Array) and backend_of(value).kind(value.dtype) in "fc":
             result[key] = _without(value, x, of=f"{name}.{key}")

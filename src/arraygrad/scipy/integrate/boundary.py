@@ -14,7 +14,7 @@ from ..implicit import implicit
 from ..linear import by_sparse
 from ..names import scipy_module
 from ..solving import solver
-from ..values import attach
+from ..values import attach, refusing
 
 SCIPY = scipy_module("scipy.integrate")
 
@@ -42,6 +42,7 @@ def solve_bvp(runs: Any, result: Any, fun: Any, bc: Any, x: Any, p: Any, S: Any)
         start = ops.take(ends, 0, axis=0)
         fun = _with_singular_term(fun, as_array(S), start)
     _set_derivatives(result, fun, bc, ends, p is not None)
+    refusing(result, result.y, "solve_bvp()", ("x", "y", "yp", "p", "sol"))
     return result
 
 

@@ -13,6 +13,7 @@ from ...errors import NotASolutionError
 from ..checking import verified
 from ..formula import as_array
 from ..names import scipy_module
+from ..progress import Progress
 from ..solving import solver
 from ..values import Runs, attach, on_values
 from .long_times import as_formula, long_solution
@@ -49,6 +50,9 @@ def solve_ivp(
 
     Under `vmap`, each member takes its own steps. So pass `t_eval`, for results of one shape.
 
+    ``progress=True`` shows how far the solver has come: as a bar, if tqdm is installed; else by
+    lines on the standard error stream.
+
     Examples
     --------
     >>> import numpy as np, arraygrad as ag
@@ -60,7 +64,8 @@ def solve_ivp(
     """
 
     def run(fun: Any, t_span: Any, y0: Any, t_eval: Any, events: Any, args: Any, opts: Any) -> Any:
-        log = Log(may_forget)
+        bar = _Bar(t_span) if progress else None
+        log = Log(may_forget, bar)
         named = getattr(SCIPY, method, method) if isinstance(method, str) else method
         solver, tableau = method, None
         if isinstance(named, type) and issubclass(named, SCIPY.OdeSolver):
@@ -77,8 +82,11 @@ def solve_ivp(
             args=args,
             **opts,
         )
+        if bar is not None:
+            bar.close(found.message)
         return found, tableau, log
 
+    progress = options.pop("progress", False)
     may_forget = t_eval is not None and events is None and not dense_output
     runs = on_values(run, fun, t_span, y0, t_eval, events, args, options)
     results = [copy.copy(found) for found, _, _ in runs.results]
@@ -123,6 +131,17 @@ def solve_ivp(
     if dense_output:
         result.sol = Solution(path, result.sol)
     return result
+
+
+class _Bar(Progress):
+    """How far a solver has come in time. It is called with the time after each step."""
+
+    def __init__(self, t_span: Any) -> None:
+        self._start, self._end = map(float, t_span)
+        super().__init__("solve_ivp", "time", abs(self._end - self._start))
+
+    def __call__(self, t: float) -> None:
+        self.show(abs(t - self._start), f"t = {t:.6g} of {self._end:.6g}", t == self._end)
 
 
 def _state(y0: Any, dtype: Any) -> Any:

@@ -1,31 +1,32 @@
 """Integrals of functions: `quad` and its relatives.
 
-SciPy computes the integral. Its derivatives are those of a weighted sum over points (see `rules`),
-and of the ends of the range. The points are those of SciPy's last subdivision, if the derivatives
-of the integrand, along a direction of each array, are resolved there as well as SciPy's
-integral has to be. Otherwise the subdivision goes on. If this does not help either, an error says
-so.
+SciPy computes the integral. Its derivatives are those of the op in `integral`, and of the ends of
+the range. An integrand that takes decisions, or calls a solver, is known only at the points where
+it was called: then the derivatives are those of a weighted sum over points that resolve the
+derivatives of the integrand along a direction of each array. If there are none, an error says so.
 """
 
 from __future__ import annotations
 
 import functools
 import warnings
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ... import ops
 from ...core.array import AnyFunction, Array, plain
-from ...errors import NotASolutionError, SingularError
+from ...errors import NotASolutionError
 from ...func import jvp
 from ..field import Field
-from ..formula import as_array, by_ops, carries, const
+from ..formula import Formula, as_array, by_ops, carries, const
 from ..linear import is_floating
 from ..names import scipy_module
 from ..solving import solver
-from ..values import Runs, attach
-from .rules import WAVES, Nodes, errors, half_periods, near_ends, on_intervals, on_waves
+from ..values import Runs, attach, once
+from .integral import integral
+from .resolving import Range, Sum, Tolerance, jumps, on_edges, resolved, stacked, tolerance
+from .rules import WAVES, Nodes
 from .weights import principal_value, with_powers
 
 SCIPY = scipy_module("scipy.integrate")
@@ -40,9 +41,9 @@ def _quad(given: dict[str, Any]) -> Any:
     if weight is None or weight in ("cos", "sin"):
         is_wave = weight is not None and any(map(np.isinf, ends))
         frequency = float(given["wvar"]) if is_wave else None
-        place = _Range(ends, _subdivision(infos), breaks, frequency)
+        place = Range(ends, _subdivision(infos), breaks, frequency)
     else:
-        place = _Range((0.0, 1.0), None, np.asarray([]))
+        place = Range((0.0, 1.0), None, np.asarray([]))
     if not given.get("full_output"):
         if len(found) > 3:
             warnings.warn(found[3], SCIPY.IntegrationWarning, stacklevel=2)
@@ -85,19 +86,18 @@ def quad(
     def wave(x: Any) -> Any:
         return function(x) * getattr(ops, str(weight))(as_array(wvar) * x)
 
-    if weight is None or weight in ("cos", "sin"):
-        integrand = function if weight is None else wave
-        total = _resolved(integrand, runs, epsabs, epsrel, "quad")
-        if runs.reports[0].frequency is not None:
-            _check_waves(total, value)
-        total = total + _ends(integrand, a, b)
+    allowed = tolerance(epsabs, epsrel, "quad")
+    if weight is None:
+        found = _integral(value, function, runs, allowed, (a, b), runs.formula())
+    elif weight in ("cos", "sin"):
+        found = _integral(value, wave, runs, allowed, (a, b))
     elif weight == "cauchy":
         of_part = principal_value(function, as_array(a), as_array(b), as_array(wvar))
-        total = _resolved(of_part, runs, epsabs, epsrel, "quad")
+        found = _integral(value, of_part, runs, allowed)
     else:
         of_part = with_powers(function, as_array(a), as_array(b), weight, wvar)
-        total = _resolved(of_part, runs, epsabs, epsrel, "quad")
-    return attach(value if isinstance(value, Array) else np.asarray(value), total), *rest
+        found = _integral(value, of_part, runs, allowed)
+    return found, *rest
 
 
 def _check_waves(total: Any, value: Any) -> None:
@@ -117,178 +117,108 @@ def _subdivision(infos: list[Any]) -> Any:
     """The intervals of the last subdivision, from QUADPACK's reports; None if it has none."""
     if "alist" not in infos[0]:
         return None
+    if len(infos) == 1:
+        return np.stack([infos[0][key][: infos[0]["last"]] for key in ("alist", "blist")], axis=1)
     parts = [info[key][: info["last"]] for info in infos for key in ("alist", "blist")]
     edges = np.unique(np.concatenate(parts))
     return np.stack([edges[:-1], edges[1:]], axis=1)
 
 
-class _Range(NamedTuple):
-    """Where one member of a batch is integrated."""
+def _integral(
+    value: Any,
+    integrand: AnyFunction,
+    runs: Runs,
+    allowed: Tolerance,
+    ends: tuple[Any, Any] = (0.0, 0.0),
+    formula: Formula | None = None,
+) -> Any:
+    """SciPy's integral with derivatives by its ends, and by all arrays that the integrand uses.
 
-    ends: tuple[float, float]
-    edges: Any  # the intervals of the last subdivision
-    breaks: Any  # points given by the user
-    frequency: float | None = None  # of waves to infinity
+    `formula` is the integrand, if it is known already, and the same everywhere.
+    """
+    value = value if isinstance(value, Array) else np.asarray(value)
+    ranges: list[Range] = runs.reports
+    if formula is None:
 
-    def nodes(self, edges: Any) -> Nodes:
-        """The points on a subdivision."""
-        if self.frequency is not None:
-            return on_waves(self.ends, self.frequency, edges)
-        return on_intervals(self.ends, edges)
+        def make(nodes: list[Nodes], is_twice: bool) -> _Sum:
+            return _Sum(integrand, runs, nodes, is_twice)
 
-    def first(self) -> Any:
-        """The first subdivision."""
-        if self.frequency is not None:
-            return half_periods(self.frequency)
-        if self.edges is None or not len(self.edges):
-            return np.sort([self.ends])
-        return self.edges
-
-
-_MOST = 5000  # points: with more, intervals are not divided any more
-_PARTS = 8  # into which an interval is divided
-_FAR = 1e12  # where an integrand that is zero stays zero
-
-
-def _resolved(integrand: AnyFunction, runs: Runs, epsabs: float, epsrel: float, name: str) -> Any:
-    """The integral as a sum over points at which its derivatives are resolved."""
-    with np.errstate(all="ignore"):
-        found = _refined(integrand, runs, epsabs, epsrel, name)
-    place = found.jump()
-    if place is not None:
-        raise SingularError(
-            f"{name}: the integrand jumps near x = {place:.6g}, at a place that depends on a "
-            "parameter, so that its derivative misses what the jump adds to the integral's: split "
-            "the range at the jump, as the ends of a range have derivatives"
-        )
-    return found.total
-
-
-def _refined(integrand: AnyFunction, runs: Runs, epsabs: float, epsrel: float, name: str) -> _Sum:
-    ranges: list[_Range] = runs.reports
-    edges = [p.first() for p in ranges]
-
-    def on_edges() -> _Sum:
-        pairs = zip(ranges, edges, strict=True)
-        twice = all(map(np.isinf, ranges[0].ends))
-        return _Sum(integrand, runs, [p.nodes(e) for p, e in pairs], twice)
-
-    found = on_edges()
-    # The estimates are those of the rougher rule. SciPy extrapolates; a sum does not.
-    epsabs, epsrel = min(epsabs, 1.49e-8), min(10 * max(epsrel, 1e-12), 1e-6)
-    if found.excess(epsrel) <= 1:
-        return found
-    if ranges[0].frequency is None:
-        nodes = [near_ends(p.ends, p.breaks) for p in ranges]
-        ends = _Sum(integrand, runs, nodes)
-        if ends.excess(epsrel) <= 1:
-            far = ends.vanishing()
-            return _Sum(integrand, runs, list(map(_without, nodes, far))) if far.any() else ends
-    while found.excess(epsrel) > 1 and found.count < _MOST:
-        bad = found.unresolved(epsrel)
-        edges = [_divided(e, is_bad) for e, is_bad in zip(edges, bad, strict=True)]
-        found = on_edges()
-    if found.excess(epsrel, epsabs) <= 1:
-        return found
-    raise NotASolutionError(
-        f"{name}: the integral cannot be differentiated accurately: at {found.count} points, the "
-        f"derivative of the integrand has an error of {found.error:.1e}. Name singular points by "
-        "points=, or split the range there"
-    )
+        with np.errstate(all="ignore"):
+            first = on_edges(make, ranges, [p.first() for p in ranges])
+            is_wave = ranges[0].frequency is not None
+            formula = None if is_wave else first.field.formula
+            if formula is None:
+                found = resolved(make, first, ranges, allowed)
+            elif formula.is_of_numbers:
+                formula = formula.of_numbers()
+    if formula is not None:
+        total = integral(value, formula, runs, allowed)
+    else:
+        place = found.jump()
+        if place is not None:
+            raise jumps(allowed.name, place)
+        total = found.total(allowed.name)
+        if is_wave:
+            _check_waves(total, value)
+        total = attach(value, total)
+    at_ends = _ends(integrand, *ends)
+    return total if at_ends is None else attach(value, total + at_ends)
 
 
-def _divided(edges: Any, is_bad: Any) -> Any:
-    """A subdivision with some of its intervals divided further."""
-    places = np.linspace(0.0, 1.0, _PARTS + 1)
-    low, high = edges[is_bad, :1], edges[is_bad, 1:]
-    cuts = low * (1 - places) + high * places
-    parts = np.stack([cuts[:, :-1], cuts[:, 1:]], axis=-1)
-    return np.concatenate([edges[~is_bad], np.reshape(parts, (-1, 2))])
+class _Sum(Sum):
+    """The weighted sum of an integrand over points.
 
-
-class _Sum:
-    """The weighted sum of an integrand over points, and how well it resolves the integral.
-
-    The points differ between members of a batch.
+    Its terms are the derivatives of the integrand along a direction of each array.
     """
 
     def __init__(
-        self, integrand: AnyFunction, runs: Runs, nodes: list[Nodes], twice: bool = False
+        self, integrand: AnyFunction, runs: Runs, nodes: list[Nodes], is_twice: bool
     ) -> None:
-        self._twice = twice  # each interval stands for two, on both sides of zero
-        most = max(len(n.x) for n in nodes)
-        self._counts = [len(n.x) for n in nodes]
-        columns = list(zip(*nodes, strict=True))[:3]
-        if len(nodes) > 1:
-            columns = [tuple(_filled(p, most, i > 0) for p in c) for i, c in enumerate(columns)]
-        x, w, others = columns
-        self.count = x[0].size
-        self._points = points = runs.join([np.ravel(part) for part in x])
-        self._field = field = Field(integrand, points)
-        kept = np.s_[:, : x[0].shape[1] - nodes[0].checks]  # the points that have weights
-        weights = runs.join([np.ravel(part[kept]) for part in w])
-        places = np.ravel(np.arange(self.count).reshape(x[0].shape)[kept])
-        values = field.map(None, (points,), field.outside, places)
-        self._places, self._values = places, const(values)
+        super().__init__(nodes, is_twice)
+        self._x, self._w, _ = stacked(nodes)
+        self._points = runs.join([np.ravel(part) for part in self._x])
+        self.field = Field(integrand, self._points)
+        self._runs = runs
+
+    @functools.cached_property
+    def _places(self) -> Any:
+        """The places of the points that have weights."""
+        count, points = self._x.shape[1:]
+        every = np.arange(count * points).reshape(count, points)
+        return np.ravel(every[:, : points - self.nodes[0].checks])
+
+    def _values(self, outside: Any) -> Any:
+        return self.field.map(None, (self._points,), outside, self._places)
+
+    def total(self, name: str) -> Any:
+        """The sum; a second derivative is refused if the first jumps where a parameter says."""
+        places, outside = self._places, self.field.outside
+        for slope in self.terms:
+            place = self.jump(np.reshape(slope, (-1, slope.shape[-1]))[places])
+            if place is not None:
+                of = f"the first derivative of {name}, which jumps near x = {place:.6g},"
+                outside = [once(array, of=of) if carries(array) else array for array in outside]
+        values = self._values(outside)
+        weights = self._runs.join([np.ravel(part)[places] for part in self._w])
         shape = (len(places), *[1] * (values.ndim - 1))
         # At a singular end, a point may round to the end itself, with a weight of almost nothing.
         values = ops.where(ops.isfinite(const(values)), values, 0.0)
-        self.total = ops.sum(values * ops.reshape(weights, shape), axis=0)
-        self._x, stacked = np.stack(x), (np.stack(w), np.stack(others))
-        self._terms = [_members(t, self._x.shape) for t in _slopes(field, points)]
-        self._errors = [errors(*stacked, t) for t in self._terms]
+        return ops.sum(values * ops.reshape(weights, shape), axis=0)
 
-    def excess(self, epsrel: float, epsabs: float = 0.0) -> float:
-        """The largest error as a part of what is allowed."""
-        parts = [e.sum(-2) / self._allowed(s, epsrel, epsabs) for e, s in self._errors]
-        return max((float(np.max(part, initial=0.0)) for part in parts), default=0.0)
+    @functools.cached_property
+    def terms(self) -> list[Any]:  # type: ignore[override]
+        return [_members(t, self._x.shape) for t in _slopes(self.field, self._points)]
 
     def vanishing(self) -> Any:
-        """Where points of `near_ends` are far away, and the integrand and its slopes are zero.
+        values = _members(self._values(self.field.outside), self._x.shape)
+        return super().vanishing() & (values == 0).all(-1)
 
-        There, powers of x in further derivatives may be infinite, and NaN if multiplied by zero.
-        """
-        parts = [_members(self._values, self._x.shape), *self._terms]
-        return np.all([(t == 0).all(-1) for t in parts], axis=0) & (np.abs(self._x) > _FAR)
-
-    def jump(self) -> float | None:
-        """Where the integrand jumps, at a place that depends on a parameter."""
-        if isinstance(self._points, Array) or isinstance(self._values, Array):
+    def jump(self, values: Any = None) -> float | None:
+        """Where the integrand, or other values, jump at a place that depends on a parameter."""
+        if isinstance(self._points, Array) or not self.field.has_choices:
             return None
-        return self._field.jump(self._points[self._places], self._values, True, self._places)
-
-    @property
-    def error(self) -> float:
-        """The largest error of a derivative."""
-        return max(float(np.max(e.sum(-2), initial=0.0)) for e, _ in self._errors)
-
-    def _allowed(self, sizes: Any, epsrel: float, epsabs: float = 0.0) -> Any:
-        largest = np.max(np.sum(sizes, axis=-2), axis=-1, initial=0.0)[:, None]
-        return np.maximum(np.maximum(epsrel * largest, epsabs), 1e-300)
-
-    def unresolved(self, epsrel: float) -> list[Any]:
-        """For each member, a mask of the intervals with too large a share of the error."""
-        share: Any = 0.0
-        for error, sizes in self._errors:
-            part = error / self._allowed(sizes, epsrel)[:, None]
-            share = np.maximum(share, np.max(part, axis=-1, initial=0.0))
-        pairs = zip(share, self._counts, strict=True)
-        bad = [s[:n] > 0.1 * min(1.0, np.max(s)) for s, n in pairs]
-        return [m[: len(m) // 2] | m[len(m) // 2 :] for m in bad] if self._twice else bad
-
-
-def _without(nodes: Nodes, far: Any) -> Nodes:
-    """A rule without some of its points: another point takes their places, with no weight."""
-    others = nodes.x[~far]
-    x = np.where(far, others[len(others) // 2], nodes.x) if len(others) else nodes.x
-    weights = np.where(far, 0.0, nodes.w), np.where(far[..., None], 0.0, nodes.others)
-    return Nodes(x, *weights, nodes.checks)
-
-
-def _filled(part: Any, count: int, with_zeros: bool) -> Any:
-    """Rows added to an array, so that all members have as many."""
-    more = np.repeat(part[-1:], count - len(part), axis=0)
-    return np.concatenate([part, 0 * more if with_zeros else more])
+        values = const(self._values(self.field.outside)) if values is None else values
+        return self.field.jump(self._points[self._places], values, True, self._places)
 
 
 def _slopes(field: Field, points: Any) -> list[Any]:
@@ -320,12 +250,12 @@ _ORDER = 32  # the highest order of derivatives by the ends
 
 
 def _ends(integrand: AnyFunction, a: Any, b: Any) -> Any:
-    """Zero, with the derivatives of the integral by its ends.
+    """Zero, with the derivatives of the integral by its ends; None if they carry none.
 
     It is the integral from the value of an end to the end itself, by Gauss's rule, which has the
     right derivatives up to twice the number of its points.
     """
-    total: Any = 0.0
+    total: Any = None
     x, w = _gauss(_ORDER // 2)
     for end, sign in ((b, 0.5), (a, -0.5)):
         if carries(end):
@@ -335,7 +265,8 @@ def _ends(integrand: AnyFunction, a: Any, b: Any) -> Any:
             points = at + (end - at) * (x + 1) / 2
             values = Field(integrand, const(points))((points,))
             weights = np.reshape(w, (-1, *[1] * (values.ndim - 1)))
-            total = total + sign * (end - at) * ops.sum(weights * values, axis=0)
+            part = sign * (end - at) * ops.sum(weights * values, axis=0)
+            total = part if total is None else total + part
     return total
 
 
@@ -425,7 +356,7 @@ def _quad_vec(given: dict[str, Any]) -> Any:
     is_line = np.isinf(a) and np.isinf(b)
     edges = _halves(found[2].intervals) if is_line else found[2].intervals
     breaks = np.asarray([] if given.get("points") is None else given["points"], float)
-    place = _Range((float(a), float(b)), edges, breaks)
+    place = Range((float(a), float(b)), edges, breaks)
     return found if given.get("full_output") else found[:2], place
 
 
@@ -438,8 +369,8 @@ def quad_vec(runs: Any, result: Any, f: Any, a: Any, b: Any, args: Any) -> Any:
     def integrand(x: Any) -> Any:
         return as_array(f(x, *extra))
 
-    total = _resolved(integrand, runs, 1e-200, 1e-8, "quad_vec")
-    return attach(value, total + _ends(integrand, a, b)), *rest
+    allowed = tolerance(1e-200, 1e-8, "quad_vec")
+    return _integral(value, integrand, runs, allowed, (a, b)), *rest
 
 
 def _halves(intervals: Any) -> Any:
@@ -448,12 +379,18 @@ def _halves(intervals: Any) -> Any:
     return np.stack([edges[:-1], edges[1:]], axis=1)
 
 
-@solver(SCIPY.fixed_quad)
+@solver(SCIPY.fixed_quad, is_whole=True)
 def fixed_quad(runs: Any, result: Any, func: Any, a: Any, b: Any, args: Any, n: int) -> Any:
     """`scipy.integrate.fixed_quad`; the sum has derivatives by `a`, `b`, `args` and closures."""
-    value, rest = result
     x, w = np.polynomial.legendre.leggauss(n)
     points = a + (b - a) * (x + 1) / 2
-    values = by_ops(lambda x: func(x, *args), points)(points)
-    value = value if isinstance(value, Array) else np.asarray(value)
-    return attach(value, (b - a) / 2 * ops.sum(w * values, axis=-1)), rest
+
+    def integrand(x: Any) -> Any:
+        return func(x, *args)
+
+    values = (integrand if result is None else by_ops(integrand, points))(points)
+    found = (b - a) / 2 * ops.sum(w * values, axis=-1)
+    if result is None:
+        return found, None
+    value, rest = result
+    return attach(value if isinstance(value, Array) else np.asarray(value), found), rest

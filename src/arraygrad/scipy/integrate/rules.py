@@ -38,21 +38,20 @@ def errors(w: Any, others: Any, terms: Any) -> tuple[Any, Any]:
     The terms have the shape (..., intervals, points, components).
     """
     w = w[..., None]
-    # Where only other rules look, the terms may be infinite: then these rules say nothing.
-    lost = ~np.isfinite(terms) & (w == 0)
-    if lost.any():
+    if not np.isfinite(terms).all():
+        # Where only other rules look, the terms may be infinite: then these rules say nothing.
+        lost = ~np.isfinite(terms) & (w == 0)
         terms = np.where(lost, 0.0, terms)
         seen = (lost.any(-1)[..., None] & (others != 0)).any(-2, keepdims=True)
         others = np.where(seen, w, others)
-    fine = np.sum(w * terms, axis=-2, keepdims=True)
-    apart = np.max(np.abs(fine - np.swapaxes(others, -1, -2) @ terms), axis=-2)
-    size = np.sum(np.abs(w), axis=-2, keepdims=True)
-    mean = fine / np.where(size == 0, 1.0, size)
-    spread = np.sum(np.abs(w) * np.abs(terms - mean), axis=-2)
+    weighted, size = w * terms, np.abs(w)
+    fine = weighted.sum(-2, keepdims=True)
+    apart = np.abs(fine - others.swapaxes(-1, -2) @ terms).max(-2)
+    total = size.sum(-2, keepdims=True)
+    spread = (size * np.abs(terms - fine / np.where(total == 0, 1.0, total))).sum(-2)
     with np.errstate(all="ignore"):
         known = spread * np.minimum(1, (200 * apart / spread) ** 1.5)
-    error = np.where(spread > apart, known, apart)
-    return error, np.sum(np.abs(w * terms), axis=-2)
+    return np.where(spread > apart, known, apart), np.abs(weighted).sum(-2)
 
 
 @functools.cache
@@ -110,7 +109,8 @@ def on_intervals(ends: tuple[float, float], edges: Any) -> Nodes:
     sign = 1.0 if a <= b else -1.0
     is_finite = np.isfinite(a) and np.isfinite(b)
     x, w, others = _with_others(10 if is_finite else 7)
-    middle, half = edges.mean(1)[:, None], (edges[:, 1] - edges[:, 0])[:, None] / 2
+    low, high = edges[:, :1], edges[:, 1:]
+    middle, half = (low + high) / 2, (high - low) / 2
     t, width = middle + half * x, sign * half
     if is_finite:
         return Nodes(t, width * w, width[..., None] * others, 2)

@@ -17,7 +17,10 @@ SCIPY = scipy_module("scipy.integrate")
 
 
 def _integrated(own: AnyFunction, value: Any, y: Any, x: Any, dx: Any, axis: int) -> Any:
-    """SciPy's value, with the derivatives of our own formula for intervals along the last axis."""
+    """SciPy's value, if there is one, with the derivatives of our own formula.
+
+    The formula takes samples, and the lengths of intervals, along the last axis.
+    """
     y = as_array(y)
     count = y.shape[axis]
     if x is None:
@@ -26,9 +29,10 @@ def _integrated(own: AnyFunction, value: Any, y: Any, x: Any, dx: Any, axis: int
         x = as_array(x)
         h = x[1:] - x[:-1] if x.ndim == 1 else ops.diff(ops.moveaxis(x, axis, -1), axis=-1)
     h = ops.broadcast_to(h, (*h.shape[:-1], count - 1))
-    return attach(
-        value if isinstance(value, Array) else np.asarray(value), own(ops.moveaxis(y, axis, -1), h)
-    )
+    found = own(ops.moveaxis(y, axis, -1), h)
+    if value is None:
+        return found
+    return attach(value if isinstance(value, Array) else np.asarray(value), found)
 
 
 def _trapezoids(y: Any, h: Any) -> Any:
@@ -58,13 +62,13 @@ def _parabolas(y: Any, h: Any) -> Any:
     return ops.where(is_first, ahead, back)
 
 
-@solver(SCIPY.trapezoid)
+@solver(SCIPY.trapezoid, is_whole=True)
 def trapezoid(runs: Any, value: Any, **given: Any) -> Any:
     """`scipy.integrate.trapezoid`, differentiable by `y`, `x` and `dx`."""
     return _integrated(lambda y, h: ops.sum(_trapezoids(y, h), axis=-1), value, **given)
 
 
-@solver(SCIPY.simpson)
+@solver(SCIPY.simpson, is_whole=True)
 def simpson(runs: Any, value: Any, **given: Any) -> Any:
     """`scipy.integrate.simpson`, differentiable by `y`, `x` and `dx`."""
     return _integrated(lambda y, h: ops.sum(_parabolas(y, h), axis=-1), value, **given)
@@ -81,13 +85,13 @@ def _running(intervals: AnyFunction, initial: Any, axis: int) -> AnyFunction:
     return own
 
 
-@solver(SCIPY.cumulative_trapezoid)
+@solver(SCIPY.cumulative_trapezoid, is_whole=True)
 def cumulative_trapezoid(runs: Any, value: Any, axis: int, initial: Any, **given: Any) -> Any:
     """`scipy.integrate.cumulative_trapezoid`, differentiable by `y`, `x` and `dx`."""
     return _integrated(_running(_trapezoids, initial, axis), value, axis=axis, **given)
 
 
-@solver(SCIPY.cumulative_simpson)
+@solver(SCIPY.cumulative_simpson, is_whole=True)
 def cumulative_simpson(runs: Any, value: Any, axis: int, initial: Any, **given: Any) -> Any:
     """`scipy.integrate.cumulative_simpson`, differentiable by `y`, `x`, `dx` and `initial`."""
 
@@ -103,7 +107,7 @@ def cumulative_simpson(runs: Any, value: Any, axis: int, initial: Any, **given: 
     return _integrated(own, value, axis=axis, **given)
 
 
-@solver(SCIPY.romb)
+@solver(SCIPY.romb, is_whole=True)
 def romb(runs: Any, value: Any, y: Any, dx: Any, axis: int) -> Any:
     """`scipy.integrate.romb`, differentiable by `y` and `dx`."""
 

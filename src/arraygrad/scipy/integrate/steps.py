@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,10 +47,13 @@ class Log:
     again.
     """
 
-    def __init__(self, may_forget: bool = False) -> None:
+    def __init__(
+        self, may_forget: bool = False, note: Callable[[float], object] | None = None
+    ) -> None:
         self.times = array("d")
         self.stages: list[Any] | None = []
         self.may_forget = may_forget
+        self._note = note  # called with the time after each step
         self.is_explicit = True
         self._size = 0
 
@@ -58,6 +62,8 @@ class Log:
         if not self.times:
             self.times.append(start)
         self.times.append(end)
+        if self._note is not None:
+            self._note(end)
         if self.stages is None:
             return
         self.stages.append(stages)

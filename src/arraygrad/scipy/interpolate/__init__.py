@@ -29,6 +29,12 @@ from .fitpack import (
 )
 from .grids import RegularGridInterpolator, interp1d, interpn
 from .piecewise import CubicHermiteSpline, PPoly
+from .polynomials import (
+    BarycentricInterpolator,
+    KroghInterpolator,
+    barycentric_interpolate,
+    krogh_interpolate,
+)
 from .radial import RBFInterpolator
 from .scattered import LinearNDInterpolator, NearestNDInterpolator, griddata
 from .smoothing import make_smoothing_spline
@@ -36,9 +42,11 @@ from .smoothing import make_smoothing_spline
 __all__ = [
     "Akima1DInterpolator",
     "BSpline",
+    "BarycentricInterpolator",
     "CubicHermiteSpline",
     "CubicSpline",
     "InterpolatedUnivariateSpline",
+    "KroghInterpolator",
     "LinearNDInterpolator",
     "NearestNDInterpolator",
     "PPoly",
@@ -46,9 +54,11 @@ __all__ = [
     "RBFInterpolator",
     "RegularGridInterpolator",
     "UnivariateSpline",
+    "barycentric_interpolate",
     "griddata",
     "interp1d",
     "interpn",
+    "krogh_interpolate",
     "make_interp_spline",
     "make_lsq_spline",
     "make_smoothing_spline",

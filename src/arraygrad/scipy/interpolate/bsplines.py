@@ -230,7 +230,7 @@ def make_interp_spline(
     columns = (start[:, None] + np.arange(k + 1)).reshape(-1)
     matrix = from_places(reshape(values, (n * (k + 1),)), rows, columns, (n, n), "csr")
     right = reshape(y, (n, -1)) if y.ndim != 2 else y
-    c = sparse_solve(matrix.elements, right, pattern=matrix.pattern, options=())
+    c = sparse_solve(matrix, right)
     return TensorSpline(knots, reshape(c, y.shape), k, True, place)
 
 

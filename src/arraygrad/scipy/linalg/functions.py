@@ -15,8 +15,19 @@ import numpy as np
 from ...backends.filled import zeros_like
 from ...core.array import AnyFunction, Array
 from ...linalg import eig, inv, solve
-from ...ops import concat, expand_dims, imag, is_complex, matmul, matrix_transpose, real
-from ..twins import refuse, twin
+from ...ops import (
+    broadcast_to,
+    concat,
+    expand_dims,
+    imag,
+    is_complex,
+    matmul,
+    matrix_transpose,
+    real,
+)
+from ..formula import const
+from ..twins import has_values, refuse, twin
+from ..values import attach
 from .equations import sylvester
 from .exponential import expm_along
 from .stacked import SCIPY, matrix, matrix_op, regular
@@ -153,6 +164,9 @@ def expm_frechet(A: Any, E: Any, method: str | None, compute_expm: bool) -> Any:
     if method not in (None, "SPS", "blockEnlarge"):
         raise ValueError(f"Unknown implementation {method}")
     a, e = matrix(A, "expm_frechet"), matrix(E, "expm_frechet")
+    if a.shape != e.shape:
+        shape = np.broadcast_shapes(tuple(a.shape), tuple(e.shape))
+        a, e = broadcast_to(a, shape), broadcast_to(e, shape)
     along = _expm_frechet(a, e, power=None)
     return (_expm(a, power=None), along) if compute_expm else along
 
@@ -174,9 +188,16 @@ def sqrtm(A: Any) -> Any:
 def fractional_matrix_power(A: Any, t: Any) -> Any:
     """The power `t` of matrices, by both arguments."""
     a = matrix(A, "fractional_matrix_power")
-    if isinstance(t, Array):
-        return _expm(_logm(a, power=None) * t, power=None)
-    return _power(a, power=t)
+    if not isinstance(t, Array):
+        return _power(a, power=t)
+    out = _expm(_logm(a, power=None) * t, power=None)
+    number = const(t)
+    if isinstance(number, Array) or not has_values(number):
+        return out
+    value = _power(const(a), power=float(number))  # at a singular matrix, `out` has other values
+    if is_complex(value) != is_complex(out):
+        out = real(out) if is_complex(out) else out + 0j
+    return attach(value, out)
 
 
 @twin(SCIPY.funm)

@@ -147,9 +147,14 @@ def det(a: Any) -> Any:
 
 
 @twin(SCIPY.pinv)
-def pinv(a: Any, rtol: Any, return_rank: bool) -> Any:
+def pinv(a: Any, atol: Any, rtol: Any, return_rank: bool) -> Any:
     """The pseudo-inverse of matrices."""
     a = matrix(a, "pinv", square=False)
+    if atol is not None:  # which values are cut off is a constant
+        values = np.asarray(plain(a))
+        largest = np.linalg.norm(values, 2, axis=(-2, -1))
+        rtol = max(a.shape[-2:]) * np.finfo(values.dtype).eps if rtol is None else rtol
+        rtol = rtol + atol / np.where(largest > 0, largest, 1.0)
     out = ours.pinv(a, rtol=rtol)
     return (out, ours.matrix_rank(a, rtol=rtol)) if return_rank else out
 

@@ -48,14 +48,19 @@ def as_number(x: Any) -> Any:
     return ops.reshape(x, ()) if x.ndim else x
 
 
+COMPILED = "compiled"  # for `jac`: exact derivatives, computed by compiled code
+
+
 class Exact:
     """The derivatives of a function that `on_values` gives to SciPy, as plain arrays.
 
     All methods take a vector, and then the further arguments of the function.
     """
 
-    def __init__(self, function: AnyFunction) -> None:
-        raw: AnyFunction = function.__wrapped__  # type: ignore[attr-defined]
+    def __init__(self, function: AnyFunction, is_compiled: bool = False) -> None:
+        # What calls the function looks for values that it keeps: compiled code keeps none.
+        raw: AnyFunction = function._function if is_compiled else function.__wrapped__  # type: ignore[attr-defined]
+        made: AnyFunction = _compiled if is_compiled else (lambda f: f)
         self._value: Callable[[Any], Any] = function.value_of  # type: ignore[attr-defined]
 
         def number(x: Any, *args: Any) -> Any:
@@ -67,15 +72,18 @@ class Exact:
         def vector(x: Any, *args: Any, **kwargs: Any) -> Any:
             return ops.ravel(_following(x, raw(x, *args, **kwargs)))
 
+        def product(x: Any, along: Any, *args: Any) -> Any:
+            return func.hvp(lambda x: number(x, *args), (x,), (along,))
+
         def weighted(x: Any, weights: Any) -> Any:
             return ops.sum(vector(x) * weights)
 
-        self._last: tuple[Any, tuple[Any, Any]] | None = None
-        self._number = number
-        self._both: Any = func.value_and_grad(number)
-        self._matrix: Any = func.hessian(number)
+        self._last: tuple[Any, Any] | None = None  # an Exact serves `both` or `jacobian`
+        self._both: Any = made(func.value_and_grad(number))
+        self._matrix: Any = made(func.hessian(number))
+        self._product: Any = made(product)
         self._sparse: Any = func.hessian(number, sparse=True)
-        self._jacobian: Any = func.jacobian(vector)
+        self._jacobian: Any = made(func.jacobian(vector))
         self._sparse_jacobian: Any = func.jacobian(vector, sparse=True)
         self._weighted: Any = func.hessian(weighted)
 
@@ -94,8 +102,7 @@ class Exact:
 
     def product(self, x: Any, along: Any, *args: Any) -> Any:
         """The product of the Hessian with a vector."""
-        pair = (np.asarray(x, float),), (np.asarray(along, float),)
-        return self._plain(func.hvp(lambda x: self._number(x, *args), *pair))
+        return self._plain(self._product(np.asarray(x, float), np.asarray(along, float), *args))
 
     def matrix(self, x: Any, *args: Any) -> Any:
         """The Hessian."""
@@ -106,8 +113,11 @@ class Exact:
         return self._sparse(np.asarray(x, float), *args)
 
     def jacobian(self, x: Any, *args: Any, **kwargs: Any) -> Any:
-        """The Jacobian."""
-        return self._plain(self._jacobian(np.asarray(x, float), *args, **kwargs))
+        """The Jacobian; that of the last x is known, for which SciPy asks several times."""
+        x = np.array(x, float)
+        if self._last is None or not np.array_equal(self._last[0], x):
+            self._last = x, self._plain(self._jacobian(x, *args, **kwargs))
+        return self._last[1].copy()
 
     def sparse_jacobian(self, x: Any, *args: Any, **kwargs: Any) -> Any:
         """The Jacobian as a sparse array."""
@@ -127,6 +137,20 @@ def _following(x: Any, result: Any) -> Any:
     if isinstance(x, Array) and not isinstance(result, Array):
         raise TypeError("the result of a function does not depend on its argument")
     return result
+
+
+def _compiled(derivative: AnyFunction) -> AnyFunction:
+    from ...compiler.call.compiled import compile  # which is imported when it is first used
+
+    return compile(derivative)
+
+
+def _is_compiled(given: dict[str, Any]) -> bool:
+    """Whether the derivatives shall be compiled; SciPy itself takes no such `jac`."""
+    is_compiled = isinstance(given.get("jac"), str) and given["jac"] == COMPILED
+    if is_compiled:
+        del given["jac"]
+    return is_compiled
 
 
 def _at_start(derivative: AnyFunction, x0: Any, *args: Any, **kwargs: Any) -> Any:
@@ -159,9 +183,10 @@ def minimized(given: dict[str, Any]) -> tuple[Any, None]:
         )
     lower = name.lower()
     _check_hessian(lower, name, hess)
+    is_compiled = _is_compiled(given)
     if lower not in _WITHOUT_GRADIENT and given.get("jac") is None:
-        exact = Exact(given["fun"])
-        if _at_start(exact.both, given["x0"], *args) is not None:
+        exact = Exact(given["fun"], is_compiled)
+        if is_compiled or _at_start(exact.both, given["x0"], *args) is not None:
             given["fun"], given["jac"] = exact.both, True
             if given.get("hessp") is None and not callable(hess):
                 given.update(_second(exact, lower, hess))
@@ -243,40 +268,48 @@ def _has_slopes(exact: Exact, x0: Any, *args: Any) -> bool:
 
 def solved(given: dict[str, Any]) -> tuple[Any, None]:
     """`scipy.optimize.root` of plain values, with an exact Jacobian where the method takes one."""
+    given = dict(given)
+    is_compiled = _is_compiled(given)
     if given.get("jac") is None and str(given.get("method", "hybr")).lower() in ("hybr", "lm"):
-        exact = Exact(given["fun"])
+        exact = Exact(given["fun"], is_compiled)
         args = as_tuple(given.get("args", ()))
-        if _at_start(exact.jacobian, given["x0"], *args) is not None:
+        if is_compiled or _at_start(exact.jacobian, given["x0"], *args) is not None:
             given = given | {"jac": exact.jacobian}
     return SCIPY.root(**given), None
 
 
 def fitted(given: dict[str, Any]) -> tuple[Any, None]:
     """`scipy.optimize.least_squares` of plain values, with an exact Jacobian."""
+    given = dict(given)
+    is_compiled = _is_compiled(given)
     if given.get("jac", "sparse") == "sparse" and given.get("jac_sparsity") is None:
-        exact, keywords = Exact(given["fun"]), given.get("kwargs") or {}
+        exact, keywords = Exact(given["fun"], is_compiled), given.get("kwargs") or {}
         slope = exact.sparse_jacobian if "jac" in given else exact.jacobian
         args = as_tuple(given.get("args", ()))
-        if _at_start(slope, given["x0"], *args, **keywords) is not None:
+        if is_compiled or _at_start(slope, given["x0"], *args, **keywords) is not None:
             given = given | {"jac": slope}
     return SCIPY.least_squares(**given), None
 
 
 def curve_fitted(given: dict[str, Any]) -> tuple[Any, None]:
     """`scipy.optimize.curve_fit` of plain values, with an exact Jacobian."""
+    given = dict(given)
+    is_compiled = _is_compiled(given)
     start = given.get("p0")
     if start is None and "bounds" not in given:
         names = inspect.signature(given["f"]).parameters.values()
         start = np.ones(sum(p.kind <= p.POSITIONAL_OR_KEYWORD for p in names) - 1)
     if given.get("jac") is None and start is not None:
-        raw, value_of = given["f"].__wrapped__, given["f"].value_of
+        f, value_of = given["f"], given["f"].value_of
+        raw = f._function if is_compiled else f.__wrapped__
         slopes: Any = func.jacobian(lambda p, x: ops.ravel(as_array(raw(x, *p))))
+        slopes = _compiled(slopes) if is_compiled else slopes
 
         def jacobian(x: Any, *p: Any) -> Any:
             found = slopes(np.asarray(p, float), x)
             return value_of(found) if isinstance(found, Array) else np.asarray(found)
 
-        if _at_start(lambda p: jacobian(given["xdata"], *p), start) is not None:
+        if is_compiled or _at_start(lambda p: jacobian(given["xdata"], *p), start) is not None:
             given = given | {"jac": jacobian}
             if given.get("sigma") is not None:  # beside a Jacobian, SciPy takes no single number
                 given["sigma"] = _broadcast(given["sigma"], given["ydata"])

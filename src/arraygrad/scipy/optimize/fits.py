@@ -145,6 +145,8 @@ def curve_fit(
         return 0.5 * scale**2 * ops.sum(rho((residuals(p) / scale) ** 2))
 
     p = minimum(cost, popt, _broadcast(bounds, popt.shape))
+    for infodict in rest[:1]:
+        refusing(infodict, p, "infodict", ())
     if loss != "linear":  # SciPy's covariance is that of weighted residuals
         found = {"the covariance": pcov}
         refusing(found, p, "curve_fit(loss=...)", ())

@@ -43,8 +43,9 @@ def minimize(
 
     Without `jac`, SciPy's methods get exact gradients, Hessians or products with them, and exact
     Jacobians of constraints, if arraygrad can differentiate the functions; otherwise SciPy takes
-    differences, as it does for ``jac="2-point"``. `hess` may also be "product", "matrix" or
-    "sparse": exact Hessians in this form.
+    differences, as it does for ``jac="2-point"``. With ``jac="compiled"``, `arraygrad.compile`
+    compiles the exact derivatives, which pays for many iterations. `hess` may also be "product",
+    "matrix" or "sparse": exact Hessians in this form.
 
     Examples
     --------

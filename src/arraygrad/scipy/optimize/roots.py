@@ -9,12 +9,14 @@ import numpy as np
 from ...core.array import AnyFunction, Array
 from ..implicit import implicit
 from ..solving import solver
+from ..values import refusing
 from .exact import SCIPY, as_tuple, first_of, solved
 
 
-def solution(residual: AnyFunction, x: Any) -> Any:
+def solution(residual: AnyFunction, x: Any, formula: Any = None) -> Any:
     """A solution that SciPy found, with derivatives."""
-    return implicit(residual, x if isinstance(x, Array) else np.asarray(x))
+    x = x if isinstance(x, Array) else np.asarray(x)
+    return implicit(residual, x, formula=formula if x.ndim == 0 else None)
 
 
 @solver(SCIPY.root, solved)
@@ -30,6 +32,7 @@ def root(runs: Any, result: Any, fun: Any, args: Any, jac: Any) -> Any:
     array([0.707107, 0.707107])
     """
     result.x = solution(first_of(fun, args, jac is True), result.x)
+    refusing(result, result.x, "root()", ("x",))
     return result
 
 
@@ -41,19 +44,21 @@ def root_scalar(runs: Any, result: Any, f: Any, args: Any, fprime: Any, fprime2:
     return result
 
 
-def _with_root(result: Any, residual: AnyFunction) -> Any:
+def _with_root(result: Any, residual: AnyFunction, formula: Any) -> Any:
     """A root with derivatives, alone or as the first of several results."""
     if not isinstance(result, tuple):
-        return solution(residual, result)
-    x = solution(residual, result[0])
+        return solution(residual, result, formula)
+    x = solution(residual, result[0], formula)
     if hasattr(result[1], "root"):
         result[1].root = x
+    elif isinstance(result[1], dict):
+        refusing(result[1], x, "infodict", ())
     return type(result)(x, *result[1:]) if hasattr(result, "_fields") else (x, *result[1:])
 
 
 def _bracketed(name: str) -> AnyFunction:
     def find(runs: Any, result: Any, f: Any, args: Any) -> Any:
-        return _with_root(result, first_of(f, args))
+        return _with_root(result, first_of(f, args), runs.formula())
 
     find.__doc__ = f"`scipy.optimize.{name}`; the root has derivatives, as an implicit function."
     return solver(getattr(SCIPY, name))(find)
@@ -66,13 +71,13 @@ ridder, toms748 = map(_bracketed, ("ridder", "toms748"))
 @solver(SCIPY.newton)
 def newton(runs: Any, result: Any, func: Any, args: Any) -> Any:
     """`scipy.optimize.newton`; the roots have derivatives, as implicit functions."""
-    return _with_root(result, first_of(func, args))
+    return _with_root(result, first_of(func, args), runs.formula())
 
 
 @solver(SCIPY.fsolve)
 def fsolve(runs: Any, result: Any, func: Any, args: Any) -> Any:
     """`scipy.optimize.fsolve`; the roots have derivatives, as implicit functions."""
-    return _with_root(result, first_of(func, args))
+    return _with_root(result, first_of(func, args), runs.formula())
 
 
 @solver(SCIPY.fixed_point)

@@ -10,6 +10,7 @@ tensor([6., 3.])
 from __future__ import annotations
 
 from ..names import others_from
+from . import filters
 from .convolution import (
     convolve,
     convolve2d,
@@ -18,6 +19,7 @@ from .convolution import (
     fftconvolve,
     oaconvolve,
 )
+from .design import bessel, butter, cheby1, cheby2, ellip, iirfilter
 from .filters import (
     filtfilt,
     freqz,
@@ -27,12 +29,13 @@ from .filters import (
     sosfilt_zi,
     sosfiltfilt,
 )
-from .rates import decimate, hilbert, resample, resample_poly
+from .rates import decimate, hilbert, resample, resample_poly, upfirdn
 from .smoothing import detrend, savgol_filter
 from .spectra import (
     coherence,
     csd,
     istft,
+    lombscargle,
     periodogram,
     spectrogram,
     stft,
@@ -41,9 +44,14 @@ from .spectra import (
 from .systems import (
     dlsim,
     lsim,
+    ss2tf,
 )
 
 __all__ = [
+    "bessel",
+    "butter",
+    "cheby1",
+    "cheby2",
     "coherence",
     "convolve",
     "convolve2d",
@@ -53,13 +61,16 @@ __all__ = [
     "decimate",
     "detrend",
     "dlsim",
+    "ellip",
     "fftconvolve",
     "filtfilt",
     "freqz",
     "hilbert",
+    "iirfilter",
     "istft",
     "lfilter",
     "lfilter_zi",
+    "lombscargle",
     "lsim",
     "oaconvolve",
     "periodogram",
@@ -70,9 +81,15 @@ __all__ = [
     "sosfilt_zi",
     "sosfiltfilt",
     "spectrogram",
+    "ss2tf",
     "stft",
+    "upfirdn",
     "welch",
 ]
+
+if hasattr(filters, "freqz_sos"):
+    freqz_sos = filters.freqz_sos
+    __all__ += ["freqz_sos"]
 
 __getattr__ = others_from("scipy.signal")
 

@@ -291,3 +291,18 @@ def freqz(b: Any, a: Any, worN: Any, whole: bool, fs: float, include_nyquist: bo
     waves = np.exp(-2j * np.pi * w / fs)[:, None]
     top = matmul(waves ** np.arange(b.shape[0]), b)
     return w, in_precision_of(top / matmul(waves ** np.arange(a.shape[0]), a), b, a)
+
+
+if hasattr(SCIPY, "freqz_sos"):  # older versions have it under another name
+
+    @twin(SCIPY.freqz_sos)
+    def freqz_sos(sos: Any, **options: Any) -> Any:
+        """The response of a filter by its sections: the product of their responses."""
+        sos = floating(sos)
+        if sos.ndim != 2 or sos.shape[1] != 6:
+            raise ValueError(f"sos must have the shape (n_sections, 6), not {tuple(sos.shape)}")
+        responses = [freqz(sos[i, :3], sos[i, 3:], **options) for i in range(sos.shape[0])]
+        w, out = responses[0]
+        for _, response in responses[1:]:
+            out = out * response
+        return w, out

@@ -110,6 +110,21 @@ def resample_poly(x: Any, up: int, down: int, axis: int, window: Any, cval: Any)
     return moveaxis(dotted(lines, weights, place), -1, axis)
 
 
+@twin(SCIPY.upfirdn)
+def upfirdn(h: Any, x: Any, up: int, down: int, axis: int) -> Any:
+    """Put zeros between the elements of signals, filter them, and take each element `down`."""
+    h, lines = floating(h), moveaxis(floating(x), axis, -1)
+    if h.ndim != 1 or h.shape[0] == 0:
+        raise ValueError("h must be 1-D with non-zero length")
+    if up < 1 or down < 1:
+        raise ValueError("Both up and down must be >= 1")
+    n = (lines.shape[-1] - 1) * up + 1
+    place = np.full(n + h.shape[0] - 1, -1)
+    place[:n:up] = np.arange(lines.shape[-1])
+    out = lfilter(h, np.ones(1, np.float32), at_places(lines, place))
+    return moveaxis(out[..., ::down], -1, axis)
+
+
 @twin(SCIPY.decimate)
 def decimate(x: Any, q: int, n: int | None, ftype: Any, axis: int, zero_phase: bool) -> Any:
     """Filter signals, and take each element number `q`."""

@@ -12,7 +12,21 @@ import numpy as np
 from ...core.array import Array
 from ...fft import fft, ifft, irfft, rfft
 from ...ops import abs as _abs
-from ...ops import angle, concat, conj, imag, is_complex, matrix_transpose, mean, moveaxis, real
+from ...ops import (
+    angle,
+    concat,
+    conj,
+    cos,
+    expand_dims,
+    imag,
+    is_complex,
+    matmul,
+    matrix_transpose,
+    mean,
+    moveaxis,
+    real,
+    sin,
+)
 from ...ops import median as _median
 from ..twins import floating, in_precision_of, refuse, twin
 from .lines import SCIPY, added_at, extended, segments, zeros
@@ -259,3 +273,40 @@ def istft(
     if boundary:
         out, norm = out[..., length // 2 : -(length // 2)], norm[length // 2 : -(length // 2)]
     return t, in_precision_of(out / np.where(norm > 1e-10, norm, 1.0), z)
+
+
+@twin(SCIPY.lombscargle)
+def lombscargle(
+    x: Any,
+    y: Any,
+    freqs: Any,
+    precenter: Any = False,
+    normalize: Any = False,
+    weights: Any = None,
+    floating_mean: bool = False,
+) -> Any:
+    """The periodogram of a signal at unequal times: the best wave of each frequency.
+
+    SciPy turns each wave so that its parts are orthogonal. Without that, the parts a and b of
+    ``a cos + b sin`` solve two equations, which is the same, and smooth everywhere.
+    """
+    x, y, freqs = map(floating, (x, y, freqs))
+    if precenter is True:
+        y = y - mean(y)
+    w = np.full(x.shape, 1.0) if weights is None else floating(weights)
+    w = w / w.sum()
+    phase = expand_dims(x, axis=1) * freqs
+    c, s, wy = cos(phase), sin(phase), w * y
+    yc, ys, yy = matmul(wy, c), matmul(wy, s), matmul(wy, y)
+    cc, cs = matmul(w, c * c), matmul(w, c * s)
+    ss = 1 - cc
+    if floating_mean:
+        mc, ms, my = matmul(w, c), matmul(w, s), wy.sum()
+        yc, ys, yy = yc - my * mc, ys - my * ms, yy - my * my
+        cc, cs, ss = cc - mc * mc, cs - mc * ms, ss - ms * ms
+    size = cc * ss - cs * cs
+    a, b = (ss * yc - cs * ys) / size, (cc * ys - cs * yc) / size
+    if normalize == "amplitude":
+        return a + 1j * b
+    power = a * yc + b * ys
+    return power / yy if normalize in (True, "normalize") else power * (x.shape[0] / 2)

@@ -1,4 +1,4 @@
-"""The response of linear systems to an input: `lsim` and `dlsim`.
+"""Linear systems: their response to an input, by `lsim` and `dlsim`, and `ss2tf`.
 
 All states follow from a recurrence ``x[i] = x[i-1] A + v[i]``. It is one op; its derivative is the
 recurrence with time reversed.
@@ -12,7 +12,8 @@ import numpy as np
 
 from ...backends.filled import zeros_like
 from ...core.kinds import Opaque
-from ...ops import concat, expand_dims, flip, matmul, matrix_transpose, reshape
+from ...linalg import trace
+from ...ops import concat, expand_dims, flip, matmul, matrix_transpose, ones_like, reshape, stack
 from ...ops.define.library import declare
 from ..linalg import expm
 from ..twins import by_scipy, double, floating, in_precision_of, twin
@@ -126,3 +127,33 @@ def dlsim(system: Any, u: Any, x0: Any) -> Any:
     moved = matmul(u[:-1], matrix_transpose(b))
     x = _states(matrix_transpose(a), concat((expand_dims(start, axis=0), moved), axis=0))
     return np.linspace(0.0, (n - 1) * dt, num=n), double(_outputs(x, u, c, d)), double(x)
+
+
+def _characteristic(a: Any) -> Any:
+    """The characteristic polynomial of a matrix, by the method of Faddeev and LeVerrier.
+
+    Unlike the eigenvalues, it has derivatives where they coincide.
+    """
+    unit, power = np.eye(a.shape[0]), np.eye(a.shape[0])
+    coefficients = [ones_like(a[0, 0])]
+    for k in range(1, a.shape[0] + 1):
+        moved = matmul(a, power)
+        coefficients.append(-trace(moved) / k)
+        power = moved + coefficients[-1] * unit
+    return stack(coefficients)
+
+
+@twin(SCIPY.ss2tf)
+def ss2tf(A: Any, B: Any, C: Any, D: Any, input: int) -> Any:
+    """The transfer function of a system in state space: numerators in rows, and a denominator."""
+    given = _matrices((A, B, C, D), "ss2tf", 4)
+    a, b, c, d = map(double, given)
+    if not 0 <= input < b.shape[1]:
+        raise ValueError("System does not have the input specified.")
+    below = _characteristic(a)
+    column = b[:, input : input + 1]
+    rows = [
+        _characteristic(a - matmul(column, c[k : k + 1])) + (d[k, input] - 1) * below
+        for k in range(c.shape[0])
+    ]
+    return in_precision_of(stack(rows), *given), in_precision_of(below, given[0])

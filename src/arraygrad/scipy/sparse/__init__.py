@@ -27,10 +27,13 @@ from .building import (
     csc_matrix,
     csr_array,
     csr_matrix,
+    dia_array,
+    dia_matrix,
     diags,
     diags_array,
     hstack,
     kron,
+    spdiags,
     vstack,
 )
 from .operators import teach
@@ -46,11 +49,14 @@ __all__ = [
     "csc_matrix",
     "csr_array",
     "csr_matrix",
+    "dia_array",
+    "dia_matrix",
     "diags",
     "diags_array",
     "hstack",
     "kron",
     "linalg",
+    "spdiags",
     "vstack",
 ]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.array import AnyFunction, Array
-from ...ops import concat, take
+from ...ops import concat, reshape, take
 from ..twins import floating, has_arrays, twin
 from .arrays import SparseTensor, as_sparse, from_places
 from .pattern import SCIPY
@@ -94,6 +94,61 @@ def diags_array(diagonals: Any, offsets: Any, shape: Any, format: Any, dtype: An
 def diags(diagonals: Any, offsets: Any, shape: Any, format: Any, dtype: Any) -> Any:
     """A sparse matrix by its diagonals."""
     return _diagonals(diagonals, offsets, shape, format, True).astype(dtype)
+
+
+def _by_offsets(
+    data: Any, offsets: Any, shape: Any, format: str | None, is_matrix: bool
+) -> SparseTensor:
+    """A matrix by its diagonals as SciPy's `dia_array` has them: element j is in column j."""
+    data = floating(data)
+    if data.ndim == 1:
+        data = reshape(data, (1, -1))
+    offsets = np.atleast_1d(np.asarray(offsets)).astype(np.int64)
+    if offsets.ndim != 1 or len(offsets) != data.shape[0]:
+        raise ValueError(
+            f"number of diagonals ({data.shape[0]}) does not match the number of offsets "
+            f"({offsets.size})"
+        )
+    if len(np.unique(offsets)) != len(offsets):
+        raise ValueError("offset array contains duplicate values")
+    m, n = (int(size) for size in shape)
+    columns = np.broadcast_to(np.arange(data.shape[1]), data.shape)
+    rows = columns - offsets[:, None]
+    is_inside = np.flatnonzero((rows >= 0) & (rows < m) & (columns < n))
+    values = take(reshape(data, (-1,)), is_inside, axis=-1)
+    rows, columns = rows.reshape(-1)[is_inside], columns.reshape(-1)[is_inside]
+    return from_places(values, rows, columns, (m, n), format or "csr", is_matrix)
+
+
+@twin(SCIPY.spdiags)
+def spdiags(data: Any, diags: Any, m: Any, n: Any, format: Any) -> Any:
+    """A sparse matrix by its diagonals; element j of each is in column j."""
+    shape = m if n is None and m is not None else (m, n)
+    if m is None:
+        shape = (data.shape[-1],) * 2
+    return _by_offsets(data, diags, shape, format, True)
+
+
+def _of_diagonals(name: str) -> AnyFunction:
+    original, is_matrix = getattr(SCIPY, name), name.endswith("_matrix")
+
+    def run(arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False) -> Any:
+        if not has_arrays((arg1,)):
+            return original(arg1, shape=shape, dtype=dtype, copy=copy)
+        if isinstance(arg1, SparseTensor | Array):
+            whole = as_sparse(arg1)
+            return SparseTensor(whole.elements, whole.pattern, "csr", is_matrix).astype(dtype)
+        if shape is None:
+            raise ValueError("expected a shape argument")
+        data, offsets = arg1
+        return _by_offsets(data, offsets, shape, "csr", is_matrix).astype(dtype)
+
+    run.__name__ = run.__qualname__ = name
+    run.__doc__ = f"scipy.sparse.{name}; of tensors, it is kept row by row."
+    return run
+
+
+dia_array, dia_matrix = map(_of_diagonals, ("dia_array", "dia_matrix"))
 
 
 @twin(SCIPY.kron)

@@ -13,6 +13,7 @@ tensor([-0.24226846, -0.57672481])
 from __future__ import annotations
 
 from ..names import others_from
+from . import polynomials
 from .bessel import (
     airy,
     airye,
@@ -340,6 +341,10 @@ __all__ = [
     "yve",
     "zeta",
 ]
+
+if hasattr(polynomials, "sph_harm_y"):
+    sph_harm_y = polynomials.sph_harm_y
+    __all__ += ["sph_harm_y"]
 
 __getattr__ = others_from("scipy.special")
 

@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 from ... import special as ours
+from ...core.array import AnyFunction, plain
 from ...ops import (
     cos,
     equal,
@@ -31,7 +32,7 @@ from ...ops import (
 from ...ops.special.gamma import digamma
 from ...ops.special.incomplete import _beta_density, _gamma_density
 from ...ops.special.parameters import betainc_slope, gammainc_slope
-from ..twins import double, twin
+from ..twins import double, has_values, twin
 from .declaring import SCIPY, by_formula, elementwise, special, whole
 
 # --- gamma and beta ------------------------------------------------------------------------------
@@ -67,12 +68,28 @@ def _by_gammas(over: Any, under: Any, signs: Any, out: Any) -> Any:
     return slope
 
 
+def _past_poles(slope: AnyFunction, z: Any, end: Any, out: Any) -> Any:
+    """A slope at `z`, or ``out`` times that of ``log(Γ(end) / Γ(z))`` where both have poles.
+
+    There, `z` and `end` move together, and the quotient is a polynomial or its inverse.
+    """
+    at = logical_and(_is_pole(z), _is_pole(end))
+    if has_values(at) and not plain(at).any():
+        return slope(z)
+    mirrored = digamma(where(at, 1 - end, 1.0)) - digamma(where(at, 1 - z, 1.0))
+    return where(at, out * mirrored, slope(where(at, 1.0, z)))
+
+
 beta = special(
     "beta",
     "a",
     "b",
-    d_a=lambda a, b, out: _by_gammas(_both(a, b), (a + b,), (1, 0, -1), out),
-    d_b=lambda a, b, out: _by_gammas(_both(a, b), (a + b,), (0, 1, -1), out),
+    d_a=lambda a, b, out: _past_poles(
+        lambda a: _by_gammas(_both(a, b), (a + b,), (1, 0, -1), out), a, a + b, -out
+    ),
+    d_b=lambda a, b, out: _past_poles(
+        lambda b: _by_gammas(_both(a, b), (a + b,), (0, 1, -1), out), b, a + b, -out
+    ),
 )
 loggamma = special("loggamma", "z", d_z=lambda z: digamma(z))
 
@@ -92,7 +109,9 @@ poch = special(
     "poch",
     "z",
     "m",
-    d_z=lambda z, m, out: _by_gammas((z + m,), (_array(z, m),), (1, -1), out),
+    d_z=lambda z, m, out: _past_poles(
+        lambda z: _by_gammas((z + m,), (_array(z, m),), (1, -1), out), z, z + m, out
+    ),
     d_m=lambda z, m, out: out * digamma(z + m),
 )
 binom = special(
@@ -206,10 +225,12 @@ betainccinv = special(
 def t_log_density(df: Any, t: Any) -> Any:
     """The logarithm of the density of Student's t distribution."""
     df = minimum(_array(df, t), 1e300)  # infinity, too
-    many = greater(df, 1e8)  # where the logarithms of gamma functions have no digits to spare
-    few = where(many, 1.0, df)
+    many = greater(df, 100)  # where the logarithms of gamma functions lose digits to each other
+    few, u = where(many, 1.0, df), 1 / where(many, df, 1.0)
     size = ours.gammaln((few + 1) * 0.5) - ours.gammaln(few * 0.5) - log(few * math.pi) * 0.5
-    size = where(many, -0.5 * math.log(2 * math.pi) - 0.25 / df, size)
+    square = u * u
+    series = u * (-1 / 4 + square * (1 / 24 + square * (-1 / 20 + square * (17 / 112))))
+    size = where(many, series - 0.5 * math.log(2 * math.pi), size)
     return size - log1p(t * t / df) * ((df + 1) * 0.5)
 
 
@@ -225,9 +246,29 @@ def _t_by_df(df: Any, t: Any) -> Any:
     centre = equal(t, 0)
     side = where(t > 0, -0.5, 0.5)
     square = where(centre, 1, t) ** 2
-    x = df / (df + square)
-    by_x = _beta_density(df * 0.5, 0.5, x) * square / (df + square) ** 2
-    return where(centre, 0, side * (betainc_slope(df * 0.5, 0.5, x, m=1, n=0) * 0.5 + by_x))
+    # Both terms below are much larger than their sum if df is large.
+    is_large = df > _LARGE_DF * (1 + square) ** 2
+    any_df, any_square = where(is_large, 1.0, df), where(is_large, 1.0, square)
+    x = any_df / (any_df + any_square)
+    by_x = _beta_density(any_df * 0.5, 0.5, x) * any_square / (any_df + any_square) ** 2
+    slope = side * (betainc_slope(any_df * 0.5, 0.5, x, m=1, n=0) * 0.5 + by_x)
+    slope = where(is_large, _t_by_large_df(where(is_large, df, 1.0), t), slope)
+    return where(centre, 0, slope)
+
+
+_LARGE_DF = 1000.0
+
+
+def _t_by_large_df(df: Any, t: Any) -> Any:
+    """The first terms of the expansion of the derivative in 1 / df."""
+    s, u = t * t, 1 / df
+    terms = (
+        (s + 1) / 4,
+        (((3 * s - 7) * s - 5) * s - 3) / 48,
+        (((((s - 11) * s + 14) * s + 6) * s - 3) * s - 15) / 128,
+    )
+    total = (terms[0] + (terms[1] + terms[2] * u) * u) * (u * u)
+    return exp(s * -0.5) * (1 / math.sqrt(2 * math.pi)) * t * total
 
 
 stdtr = special(

@@ -1,11 +1,14 @@
-"""Orthogonal polynomials: by the argument. The derivative is a polynomial of another family."""
+"""Orthogonal polynomials, by the argument, and spherical harmonics, by both angles.
+
+The derivative of a polynomial is one of another family.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ...core.array import AnyFunction
-from ...ops import equal, where
+from ...ops import equal, exp, maximum, sqrt, where
 from ..twins import array_like, twin
 from .declaring import SCIPY, special
 
@@ -96,3 +99,24 @@ lpmv = special(
     "x",
     d_x=lambda m, v, x, out: (v * x * out - (v + m) * lpmv(m, v - 1, x)) / (x * x - 1),
 )
+
+
+def _raised(n: Any, m: Any, theta: Any, phi: Any, sign: int) -> Any:
+    """The harmonic of the order beside `m`, as the operator of angular momentum gives it."""
+    size = sqrt(maximum((n - sign * m) * (n + sign * m + 1) * 1.0, 0.0))
+    return size * exp(phi * (-1j * sign)) * sph_harm_y(n, m + sign, theta, phi)
+
+
+if hasattr(SCIPY, "sph_harm_y"):  # older versions have it under another name
+    # By both neighbours, so that the poles of the sphere are points like others.
+    sph_harm_y = special(
+        "sph_harm_y",
+        "n",
+        "m",
+        "theta",
+        "phi",
+        d_theta=lambda n, m, theta, phi: (
+            0.5 * (_raised(n, m, theta, phi, 1) - _raised(n, m, theta, phi, -1))
+        ),
+        d_phi=lambda m, out: 1j * m * out,
+    )

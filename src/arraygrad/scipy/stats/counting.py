@@ -13,6 +13,7 @@ from ...ops import (
     exp,
     expand_dims,
     floor,
+    greater,
     greater_equal,
     isnan,
     less,
@@ -22,7 +23,6 @@ from ...ops import (
 )
 from ...ops import sum as _sum
 from ...ops.define.library import constant
-from ...ops.special.entropies import entr
 from ..twins import any_arrays, by_scipy, double
 from .distribution import Distribution, method
 from .frozen import no_batch
@@ -30,6 +30,8 @@ from .quantiles import of_numbers
 
 # The probability of the upper half of the counts in a sum, which has some more.
 _IMPROBABLE, _MORE = 1e-12, 50
+_MOST = 1e7  # counts in a sum
+_NEVER = -700.0  # the logarithm of a probability that does not matter
 
 
 class Discrete(Distribution):
@@ -97,12 +99,21 @@ class Discrete(Distribution):
         """The entropy: a sum over all counts that are not too improbable to matter."""
         likely = np.asarray(self.scipy.isf(_IMPROBABLE, *map(plain, shapes)))
         low, _ = self._ends(shapes)
-        k = np.arange(low, 2 * np.max(likely, where=np.isfinite(likely), initial=low) + _MORE)
+        end = 2 * np.max(likely, where=np.isfinite(likely), initial=low) + _MORE
+        if end > _MOST:
+            raise NotImplementedError(
+                f"the entropy of {self.name} is a sum over {end:.0e} counts for these parameters, "
+                f"too many here (at most {_MOST:.0e}): use the entropy of a continuous "
+                "distribution with the same mean and variance, or detach() the parameters"
+            )
+        k = np.arange(low, end)
         columns = [expand_dims(s, axis=-1) for s in shapes]
         _, high = self._ends(columns)
         inside = less_equal(k, high)
-        p = exp(type(self).log_density(where(inside, k, low), *columns))
-        return _sum(where(inside, entr(p), 0.0), axis=-1) + 0 * loc
+        log_p = type(self).log_density(where(inside, k, low), *columns)
+        possible = logical_and(inside, greater(log_p, _NEVER))
+        log_p = where(possible, log_p, 0.0)
+        return _sum(-exp(log_p) * log_p, axis=-1) + 0 * loc
 
     def rvs(self, *args: Any, size: Any = None, random_state: Any = None, **kwargs: Any) -> Any:
         """Random counts: constants, because they depend on the parameters by steps."""

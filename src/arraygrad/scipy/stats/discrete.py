@@ -10,6 +10,7 @@ from ... import special as ours
 from ...ops import equal, expm1, floor, log, log1p, logical_and, where
 from .. import special
 from .counting import Discrete
+from .distribution import method
 
 _gammaln = ours.gammaln
 
@@ -81,6 +82,12 @@ class Geom(Discrete):
     log_upper = staticmethod(lambda k, p: k * log1p(-p))
     average = staticmethod(lambda p: 1 / p)
     variance = staticmethod(lambda p: (1 - p) / (p * p))
+
+    @method
+    def entropy(self, shapes: Any, loc: Any, scale: Any) -> Any:
+        """The entropy."""
+        (p,) = shapes
+        return -log(p) - ours.xlog1py(1 - p, -p) / p + 0 * loc
 
 
 class Bernoulli(Discrete):

@@ -29,6 +29,7 @@ from ...ops import (
     log,
     log1p,
     logical_and,
+    logical_not,
     not_equal,
     where,
 )
@@ -45,12 +46,40 @@ from .quantiles import implicit_quantiles, of_numbers
 
 SCIPY = scipy_module("scipy.stats")
 
+# Methods whose formula gives SciPy's values to the last digits everywhere, tails, limits and values
+# that are not finite included. A compiled function computes them by the formula, in native code.
+AS_EXACT = {
+    "bernoulli": "pmf logpmf cdf sf",
+    "beta": "logpdf",
+    "binom": "logpmf",
+    "cauchy": "pdf logpdf cdf sf logcdf logsf",
+    "chi2": "logpdf cdf sf logcdf logsf",
+    "expon": "pdf logpdf cdf sf logcdf logsf",
+    "gamma": "logpdf cdf sf logcdf logsf",
+    "geom": "pmf logpmf cdf sf",
+    "gumbel_l": "logpdf cdf sf logcdf logsf",
+    "gumbel_r": "logpdf cdf sf logcdf logsf",
+    "halfnorm": "pdf logpdf cdf sf logcdf logsf",
+    "laplace": "pdf cdf sf logcdf logsf",
+    "logistic": "pdf logpdf cdf sf logcdf logsf",
+    "lognorm": "cdf sf logcdf logsf",
+    "maxwell": "logpdf",
+    "nbinom": "logpmf",
+    "norm": "pdf logpdf cdf sf logcdf logsf",
+    "poisson": "pmf logpmf",
+    "rayleigh": "pdf logpdf cdf sf logcdf logsf",
+    "t": "pdf logpdf cdf sf logcdf logsf",
+    "uniform": "pdf logpdf cdf sf logcdf logsf",
+    "weibull_min": "logpdf cdf sf logcdf logsf",
+}
+
 
 def method(formula: AnyFunction) -> AnyFunction:
     """A method of a distribution, from its formula of the point and all parameters.
 
     Without tensors, it is SciPy's own. Otherwise the value is SciPy's, the derivatives are those of
-    the formula. The result is NaN where a parameter is not valid.
+    the formula. In compiled functions, the methods in `AS_EXACT` have the formula's value, too. The
+    result is NaN where a parameter is not valid.
     """
     which = formula.__name__
     point = None if which in _OF_PARAMETERS else parameters(formula)[1]
@@ -67,10 +96,12 @@ def method(formula: AnyFunction) -> AnyFunction:
         points, (shapes, loc, scale) = args[:count], self._parameters(args[count:], kwargs)
         out = self._checked(formula(self, *points, shapes, loc, scale), shapes, scale)
         given = (*map(double, points), *shapes, loc, *(() if self.is_discrete else (scale,)))
-        value = self._values[which](*given)
-        if tuple(out.shape) != tuple(value.shape):
-            out = broadcast_to(out, value.shape)
-        return attach(value, out)
+        shape = np.broadcast_shapes(*(tuple(x.shape) for x in given))
+        if tuple(out.shape) != shape:
+            out = broadcast_to(out, shape)
+        if which in AS_EXACT.get(self.name, "").split() and not all(map(has_values, given)):
+            return out
+        return attach(self._values[which](*given), out)
 
     return run
 
@@ -180,14 +211,22 @@ class Distribution:
         low, high = (end(*shapes) if callable(end) else end for end in self.support_)
         return low, high
 
-    def _inside(self, y: Any, shapes: Any) -> tuple[Any, Any]:
-        """Which elements are in the support, and the elements with others replaced."""
+    def _inside(self, y: Any, shapes: Any, far: Any = False) -> tuple[Any, Any]:
+        """Which elements are in the support and not `far`, and the elements with others replaced.
+
+        The mask is None if the support is the whole line.
+        """
         low, high = self._ends(shapes)
-        if _is_infinite(low) and _is_infinite(high):
-            return None, y
+        if _is_infinite(low):
+            if _is_infinite(high):
+                return None, y
+            within = high - 0.5
+        else:
+            within = low + 0.5 if _is_infinite(high) else 0.5 * (low + high)
         inside = logical_and(greater_equal(y, low), less_equal(y, high))
-        finite = low + 0.5 if _is_infinite(high) else 0.5 * (low + high)
-        return inside, where(inside, y, finite)
+        if far is not False:
+            inside = logical_and(inside, logical_not(far))
+        return inside, where(inside, y, within)
 
     # --- densities ---
 
@@ -201,11 +240,11 @@ class Distribution:
         """The density."""
         x = double(x)
         far = isinf(x)  # there, location and scale change nothing
-        return where(far, 0.0, exp(self._log_pdf(where(far, 0.0, x), shapes, loc, scale)))
+        return where(far, 0.0, exp(self._log_pdf(where(far, 0.0, x), shapes, loc, scale, far)))
 
-    def _log_pdf(self, x: Any, shapes: Any, loc: Any, scale: Any) -> Any:
+    def _log_pdf(self, x: Any, shapes: Any, loc: Any, scale: Any, far: Any = False) -> Any:
         y = (double(x) - loc) / scale
-        inside, at = self._inside(y, shapes)
+        inside, at = self._inside(y, shapes, far)
         out = type(self).log_density(at, *shapes) - log(scale)
         if inside is None:
             return out
@@ -221,13 +260,13 @@ class Distribution:
         x = double(x)
         far = isinf(x)  # there, location and scale change nothing
         y = (where(far, 0.0, x) - loc) / scale
-        inside, at = self._inside(y, shapes)
-        out = where(far, where(greater(x, 0), above, below), of(at, *shapes))
+        inside, at = self._inside(y, shapes, far)
+        out = of(at, *shapes)
         if inside is not None:
             low, _ = self._ends(shapes)
             beyond = where(less(y, low), below, above)
             out = where(inside, out, where(isnan(y), math.nan, beyond))
-        return out
+        return where(far, where(greater(x, 0), above, below), out)
 
     def _cdf_of(self, y: Any, *shapes: Any) -> Any:
         return type(self).distribution(y, *shapes)

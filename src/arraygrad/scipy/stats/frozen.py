@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.array import plain
+from ..twins import any_arrays
 
 
 class Frozen:
@@ -30,6 +31,16 @@ class Frozen:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        if self._scipy is None:
+            return self._of_tensors(name)
+        own = getattr(self._scipy, name)
+        if name not in _OF_POINTS or not callable(own):
+            return own
+        return lambda *args, **kwargs: (
+            self._of_tensors(name) if any_arrays(args, kwargs) else own
+        )(*args, **kwargs)
+
+    def _of_tensors(self, name: str) -> Any:
         found = getattr(self.dist, name)
         if name in _OF_POINTS:
             return lambda x: found(x, *self.args, **self.kwds)
@@ -41,11 +52,7 @@ class Frozen:
             return lambda size=None, random_state=None: found(
                 *self.args, **self.kwds, size=size, random_state=random_state
             )
-        if self._scipy is None:
-            raise NotImplementedError(
-                f"{name} of a distribution with tensors has no derivative here"
-            )
-        return getattr(self._scipy, name)
+        raise NotImplementedError(f"{name} of a distribution with tensors has no derivative here")
 
 
 _OF_POINTS = set("pdf logpdf pmf logpmf cdf sf logcdf logsf ppf isf".split())

@@ -30,6 +30,7 @@ from ...ops.define.library import declare
 from .. import special
 from ..twins import by_scipy
 from .distribution import SCIPY, Distribution, constant_formula
+from .on_the_half_line import gamma_entropy
 
 _LOG_2PI = math.log(2 * math.pi)
 _digamma = ours.digamma
@@ -50,12 +51,7 @@ class Beta(Distribution):
     average = staticmethod(lambda a, b: a / (a + b))
     variance = staticmethod(lambda a, b: a * b / ((a + b) ** 2 * (a + b + 1)))
     information = staticmethod(
-        lambda a, b: (
-            ours.betaln(a, b)
-            - (a - 1) * _digamma(a)
-            - (b - 1) * _digamma(b)
-            + (a + b - 2) * _digamma(a + b)
-        )
+        lambda a, b: gamma_entropy(a) + gamma_entropy(b) - gamma_entropy(a + b) - _digamma(a + b)
     )
 
 
@@ -187,11 +183,18 @@ class VonMises(Distribution):
     distribution = staticmethod(lambda y, kappa: _vonmises(y, kappa))
     average = staticmethod(lambda kappa: 0 * kappa)
     variance = staticmethod(lambda kappa: _vonmises_variance(kappa))
-    information = staticmethod(
-        lambda kappa: (
-            -kappa * ours.i1e(kappa) / ours.i0e(kappa) + _LOG_2PI + log(ours.i0e(kappa)) + kappa
-        )
+    information = staticmethod(lambda kappa: _vonmises_entropy(kappa))
+
+
+def _vonmises_entropy(kappa: Any) -> Any:
+    """``κ (1 - I1 / I0) + log(2π I0) - κ``, by 1 / κ if κ is large."""
+    is_large = greater(kappa, 500.0)
+    small, u = where(is_large, 1.0, kappa), 1 / where(is_large, kappa, 1.0)
+    series = 0.5 * (1 + _LOG_2PI + log(u)) + u * (
+        1 / 4 + u * (3 / 16 + u * (25 / 96 + u * 65 / 128))
     )
+    i0, i1 = ours.i0e(small), ours.i1e(small)
+    return where(is_large, series, small * (1 - i1 / i0) + _LOG_2PI + log(i0))
 
 
 def _vonmises_variance(kappa: Any) -> Any:

@@ -17,6 +17,14 @@ _ROOT_HALF = math.sqrt(0.5)
 _gammaln, _digamma = ours.gammaln, ours.digamma
 
 
+def gamma_entropy(a: Any) -> Any:
+    """The entropy of a gamma variable: ``a + log Γ(a) + (1 - a) ψ(a)``, by 1 / a if a is large."""
+    is_large = greater(a, 200.0)
+    small, u = where(is_large, 1.0, a), 1 / where(is_large, a, 1.0)
+    series = 0.5 * (1 + _LOG_2PI - log(u)) - u * (1 / 3 + u * (1 / 12 + u * (1 / 90 - u / 120)))
+    return where(is_large, series, small + _gammaln(small) + (1 - small) * _digamma(small))
+
+
 class Gamma(Distribution):
     """The gamma distribution."""
 
@@ -29,7 +37,7 @@ class Gamma(Distribution):
     upper_quantile = staticmethod(lambda q, a: special.gammainccinv(a, q))
     average = staticmethod(lambda a: a)
     variance = staticmethod(lambda a: a)
-    information = staticmethod(lambda a: a + _gammaln(a) + (1 - a) * _digamma(a))
+    information = staticmethod(gamma_entropy)
 
 
 class Expon(Distribution):
@@ -123,9 +131,7 @@ class Chi2(Distribution):
     upper_quantile = staticmethod(lambda q, df: special.chdtri(df, q))
     average = staticmethod(lambda df: df)
     variance = staticmethod(lambda df: 2 * df)
-    information = staticmethod(
-        lambda df: df * 0.5 + math.log(2) + _gammaln(df * 0.5) + (1 - df * 0.5) * _digamma(df * 0.5)
-    )
+    information = staticmethod(lambda df: gamma_entropy(df * 0.5) + math.log(2))
 
 
 class FisherF(Distribution):
@@ -151,10 +157,11 @@ class FisherF(Distribution):
     variance = staticmethod(lambda m, n: _f_variance(m, n))
     information = staticmethod(
         lambda m, n: (
-            ours.betaln(m * 0.5, n * 0.5)
-            + (1 - m * 0.5) * _digamma(m * 0.5)
-            - (1 + n * 0.5) * _digamma(n * 0.5)
-            + (m + n) * 0.5 * _digamma((m + n) * 0.5)
+            gamma_entropy(m * 0.5)
+            + gamma_entropy(n * 0.5)
+            - gamma_entropy((m + n) * 0.5)
+            + _digamma((m + n) * 0.5)
+            - 2 * _digamma(n * 0.5)
             + log(n / m)
         )
     )
@@ -236,7 +243,7 @@ class InvGamma(Distribution):
             math.inf,
         )
     )
-    information = staticmethod(lambda a: a + _gammaln(a) - (1 + a) * _digamma(a))
+    information = staticmethod(lambda a: gamma_entropy(a) - 2 * _digamma(a))
 
 
 gamma, expon, lognorm, weibull_min = Gamma(), Expon(), LogNorm(), WeibullMin()

@@ -12,6 +12,7 @@ from ...ops import (
     exp,
     expm1,
     greater,
+    hypot,
     less,
     less_equal,
     log,
@@ -61,13 +62,17 @@ class StudentT(Distribution):
             greater(df, 2), df / (where(greater(df, 2), df, 3) - 2), _without_variance(df)
         )
     )
-    information = staticmethod(
-        lambda df: (
-            (df + 1) * 0.5 * (_digamma((df + 1) * 0.5) - _digamma(df * 0.5))
-            + 0.5 * log(df)
-            + ours.betaln(df * 0.5, 0.5)
-        )
-    )
+    information = staticmethod(lambda df: _t_entropy(df))
+
+
+def _t_entropy(df: Any) -> Any:
+    """The entropy of Student's t, by 1 / df if df is large."""
+    is_large = greater(df, 200.0)
+    small, u = where(is_large, 1.0, df), 1 / where(is_large, df, 1.0)
+    terms = u * (1 + u * (1 / 4 + u * (-1 / 6 + u * (-1 / 8 + u * (3 / 10 + u / 4)))))
+    exact = (small + 1) * 0.5 * (_digamma((small + 1) * 0.5) - _digamma(small * 0.5))
+    exact = exact + 0.5 * log(small) + ours.betaln(small * 0.5, 0.5)
+    return where(is_large, 0.5 * (_LOG_2PI + 1) + terms, exact)
 
 
 def _without_variance(df: Any) -> Any:
@@ -118,7 +123,7 @@ class Cauchy(Distribution):
     """Cauchy's distribution."""
 
     name = "cauchy"
-    log_density = staticmethod(lambda y: -math.log(math.pi) - log1p(y * y))
+    log_density = staticmethod(lambda y: -math.log(math.pi) - 2 * log(hypot(1.0, y)))
     distribution = staticmethod(lambda y: atan2(ones_like(y), -y) / math.pi)
     upper = staticmethod(lambda y: atan2(ones_like(y), y) / math.pi)
     quantile = staticmethod(lambda q: _cauchy_inverse(q))

@@ -11,22 +11,39 @@ tensor([-0.25  , -0.0625])
 from __future__ import annotations
 
 from ...names import others_from
-from .functions import eigsh, expm_multiply, svds
+from .functions import eigs, eigsh, expm, expm_multiply, inv, norm, svds
 from .operators import jacobian_operator
-from .solvers import bicgstab, cg, factorized, gmres, lsqr, minres, splu, spsolve
+from .solvers import (
+    bicgstab,
+    cg,
+    factorized,
+    gmres,
+    lsmr,
+    lsqr,
+    minres,
+    splu,
+    spsolve,
+    spsolve_triangular,
+)
 
 __all__ = [
     "bicgstab",
     "cg",
+    "eigs",
     "eigsh",
+    "expm",
     "expm_multiply",
     "factorized",
     "gmres",
+    "inv",
     "jacobian_operator",
+    "lsmr",
     "lsqr",
     "minres",
+    "norm",
     "splu",
     "spsolve",
+    "spsolve_triangular",
     "svds",
 ]
 

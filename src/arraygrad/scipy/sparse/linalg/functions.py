@@ -1,4 +1,4 @@
-"""Eigenvalues of sparse matrices, and the exponential of a sparse matrix times columns."""
+"""Eigenvalues, norms, inverses and exponentials of sparse matrices."""
 
 from __future__ import annotations
 
@@ -11,14 +11,35 @@ from ....backends.filled import zeros_like
 from ....core.array import plain
 from ....core.kinds import Opaque
 from ....errors import SingularError
-from ....ops import concat, expand_dims, is_complex, stack
-from ....ops.define.library import declare
+from ....linalg import vector_norm
+from ....ops import (
+    concat,
+    conj,
+    equal,
+    expand_dims,
+    is_complex,
+    matmul,
+    ravel,
+    real,
+    sqrt,
+    stack,
+    take,
+    where,
+)
+from ....ops import max as max_
+from ....ops import min as min_
+from ....ops.define.library import constant, declare
 from ....ops.define.op import Own
+from ...linalg import expm as dense_expm
+from ...names import scipy_module
 from ...twins import by_scipy, refuse, twin
-from ..arrays import as_sparse, from_places
+from ...values import refusing
+from ..arrays import SparseTensor, as_sparse, from_places
 from ..pattern import Pattern, by_columns, on_pattern, transposed
 from .matrices import SCIPY, columns, square
 from .solvers import _uncolumned, solve
+
+SPARSE = scipy_module("scipy.sparse")
 
 # --- eigsh ---------------------------------------------------------------------------------------
 
@@ -45,7 +66,7 @@ def _bordered(data: Any, pattern: Pattern, value: Any, vector: Any, right: Any) 
         "csr",
     )
     longer = expand_dims(concat((right, np.zeros(1)), axis=0), axis=-1)
-    out = solve(bordered.elements, longer, pattern=bordered.pattern, options=())[:n, 0]
+    out = solve(bordered, longer)[:n, 0]
     size, largest = (float(np.linalg.norm(plain(x))) for x in (out, right))
     _check_gap(largest / size if size else np.inf, float(np.max(np.abs(plain(value)))))
     return out
@@ -104,6 +125,79 @@ def eigsh(A: Any, return_eigenvectors: bool, **options: Any) -> Any:
         options=tuple(options.items()),
         values_only=not return_eigenvectors,
     )
+    return (values, vectors) if return_eigenvectors else values
+
+
+# --- eigs ----------------------------------------------------------------------------------------
+
+
+def _eigs_of(data: Any, *, pattern: Pattern, options: Any, values_only: bool) -> Any:
+    """Rows of eigenvalues, of their vectors, and of left vectors; with these, products are one."""
+    matrix = pattern.matrix(data)
+    values, vectors = SCIPY.eigs(matrix, **dict(options))
+    if values_only:
+        own = SCIPY.eigs(matrix, **dict(options), return_eigenvectors=False)  # in another order
+        order = np.argmin(np.abs(values - own[:, None]), axis=1)
+        values, vectors = own, vectors[:, order]
+    size = max(float(np.max(np.abs(values), initial=0.0)), np.finfo(float).tiny)
+    left = [_left_of(matrix, v, x, size) for v, x in zip(values, vectors.T, strict=True)]
+    return np.concatenate((values[None], vectors, np.stack(left, axis=1)))
+
+
+def _left_of(matrix: Any, value: Any, vector: Any, size: float) -> Any:
+    """By inverse iteration, with an eigenvalue that is off by a little."""
+    shift = (value + 1e-9 * size) * SPARSE.eye_array(matrix.shape[0])
+    factors = SCIPY.splu((matrix.T - shift).tocsc())
+    left = np.conj(vector)
+    for _ in range(4):
+        left = factors.solve(left)
+        left = left / np.linalg.norm(left)
+    product = left @ vector
+    if not abs(product) > 1e-10:
+        raise SingularError(
+            f"eigs: the matrix is defective, or nearly so (an eigenvalue has the condition number "
+            f"{1 / max(abs(product), 1e-300):.1e}), so that the eigenvalue has no derivative"
+        )
+    return left / product
+
+
+_eigs = constant(
+    "scipy.sparse.linalg.eigs_values", "data", kind=Opaque(), compute=by_scipy(_eigs_of)
+)
+
+
+def _by_elements(g: Any, data: Any, slopes: Any) -> Any:
+    found = matmul(conj(slopes), g)
+    return found if is_complex(data) else real(found)
+
+
+# The values, with the slopes by the elements, which are constants unless they are differentiated.
+_eigenvalues = declare(
+    "scipy.sparse.linalg.eigs",
+    "data",
+    "values",
+    "slopes",
+    kind=Opaque(),
+    compute=lambda xp, data, values, slopes: values,
+    vjp_data=_by_elements,
+    jvp=lambda t_data, slopes: matmul(t_data + 0j, slopes),
+    holomorphic=False,
+)
+
+
+@twin(SCIPY.eigs)
+def eigs(A: Any, return_eigenvectors: bool, **options: Any) -> Any:
+    """Some eigenvalues of a matrix, with first derivatives, and their vectors without."""
+    names = ("M", "Minv", "OPinv", "OPpart")
+    refuse("eigs", **{name: (options.pop(name), None) for name in names})
+    a = square(A, "eigs")
+    n, options = a.shape[0], {"options": tuple(options.items())}
+    found = _eigs(a.elements, pattern=a.pattern, **options, values_only=not return_eigenvectors)
+    parts = {"vectors": found[1 : n + 1], "left": found[n + 1 :]}
+    refusing(parts, a.elements, "eigs()", ())
+    vectors, left = parts.values()
+    slopes = take(left, a.pattern.rows, axis=0) * take(vectors, a.pattern.columns, axis=0)
+    values = _eigenvalues(a.elements, found[0], slopes)
     return (values, vectors) if return_eigenvectors else values
 
 
@@ -227,3 +321,62 @@ def expm_multiply(A: Any, B: Any) -> Any:
     a = square(A, "expm_multiply")
     b, vector = columns(B, a.shape[0], "expm_multiply")
     return _uncolumned(_exponential(a.elements, b, pattern=a.pattern), vector)
+
+
+# --- results that have no zeros ------------------------------------------------------------------
+
+
+@twin(SCIPY.expm)
+def expm(A: Any) -> Any:
+    """The exponential of a sparse matrix: a matrix without zeros, computed as a dense one."""
+    a = square(A, "expm")
+    return _as_given(dense_expm(a.toarray()), a)
+
+
+@twin(SCIPY.inv)
+def inv(A: Any) -> Any:
+    """The inverse of a sparse matrix: a matrix without zeros, by one factorisation."""
+    a = square(A, "inv")
+    eye = np.eye(a.shape[0], dtype=a.dtype)
+    return _as_given(solve(a, eye), a)
+
+
+def _as_given(dense: Any, a: SparseTensor) -> SparseTensor:
+    whole = as_sparse(dense)
+    return SparseTensor(whole.elements, whole.pattern, a.format, a.is_matrix)
+
+
+# --- norms ---------------------------------------------------------------------------------------
+
+
+@twin(SCIPY.norm)
+def norm(x: Any, ord: Any, axis: Any) -> Any:
+    """A norm of a sparse matrix, or of its rows or columns."""
+    a = as_sparse(x)
+    if axis is None or isinstance(axis, tuple | list):
+        if axis is not None and len(axis) == 2:
+            first, second = (k % 2 for k in axis)
+            a = a.T if (first, second) == (1, 0) else a
+        elif axis is not None:
+            (axis,) = axis
+            return norm(a, ord, axis)
+        if ord in (None, "fro", "f"):
+            return vector_norm(a.elements)
+        if ord in (1, -1, math.inf, -math.inf):
+            sums = a._with(abs(a.elements)).sum(axis=0 if abs(ord) == 1 else 1)
+            return (max_ if ord > 0 else min_)(sums)
+    elif ord in (None, 2, 1):
+        size = abs(a.elements)
+        if ord == 1:
+            return ravel(a._with(size).sum(axis=axis))
+        return _root(ravel(a._with(size * size).sum(axis=axis)))
+    raise NotImplementedError(
+        f"scipy.sparse.linalg.norm with ord={ord!r} has no derivative here, only with ord=None, "
+        "'fro', 1, -1, inf and -inf of a matrix, and with None, 1 and 2 of its rows or columns"
+    )
+
+
+def _root(squares: Any) -> Any:
+    """Norms by their squares; one that is zero has the derivative zero, as norms of vectors."""
+    is_zero = equal(squares, 0)
+    return where(is_zero, 0.0, sqrt(where(is_zero, 1.0, squares)))

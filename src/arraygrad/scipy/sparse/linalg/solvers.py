@@ -19,6 +19,7 @@ from ...twins import by_scipy, refuse, twin
 from ...values import refusing
 from ..arrays import SparseTensor, as_sparse
 from ..building import diags_array, vstack
+from ..pattern import SCIPY as SPARSE
 from ..pattern import Pattern, by_columns, on_pattern, product, transposed
 from .matrices import SCIPY, columns, each_column, square
 
@@ -29,30 +30,49 @@ def _uncolumned(x: Any, vector: bool) -> Any:
 
 # --- spsolve -------------------------------------------------------------------------------------
 
-
-def _spsolve_of(data: Any, b: Any, *, pattern: Pattern, options: Any) -> Any:
-    out = SCIPY.spsolve(pattern.matrix(data).tocsc(), b, **dict(options))
-    return out.reshape(b.shape)
+# `lower` says which triangle a triangular matrix has; None of other matrices.
 
 
-def _spsolve_rule(g: Any, wanted: Any, data: Any, out: Any, pattern: Any, options: Any) -> Any:
+def _solved(data: Any, b: Any, *, pattern: Pattern, options: Any, lower: bool | None) -> Any:
+    matrix = pattern.matrix(data)
+    if lower is not None:
+        rows = matrix.tocsr()
+        places = (rows.indices.astype(np.intc), rows.indptr.astype(np.intc))  # for SciPy 1.14
+        rows = SPARSE.csr_array((rows.data, *places), shape=rows.shape)
+        return SCIPY.spsolve_triangular(rows, b, lower=lower)
+    return SCIPY.spsolve(matrix.tocsc(), b, **dict(options)).reshape(b.shape)
+
+
+def _solve_rule(
+    g: Any, wanted: Any, data: Any, out: Any, pattern: Any, options: Any, lower: bool | None
+) -> Any:
     turned, other = transposed(data, pattern)
-    w = solve(turned, g, pattern=other, options=options)
+    above = None if lower is None else not lower
+    w = _solve(turned, g, pattern=other, options=options, lower=above)
     return -on_pattern(w, out, pattern) if wanted[0] else None, w
 
 
-solve = declare(
+_solve = declare(
     "scipy.sparse.linalg.spsolve",
     "data",
     "b",
     kind=Opaque(),
-    compute=by_scipy(_spsolve_of),
-    joint=_spsolve_rule,
-    jvp=lambda t_data, t_b, data, out, pattern, options: solve(
-        data, t_b - product(t_data, out, pattern=pattern), pattern=pattern, options=options
+    compute=by_scipy(_solved),
+    joint=_solve_rule,
+    jvp=lambda t_data, t_b, data, out, pattern, options, lower: _solve(
+        data,
+        t_b - product(t_data, out, pattern=pattern),
+        pattern=pattern,
+        options=options,
+        lower=lower,
     ),
     own=Own(batch=by_columns),
 )
+
+
+def solve(a: SparseTensor, b: Any, options: Any = (), lower: bool | None = None) -> Any:
+    """The solution for the columns of b."""
+    return _solve(a.elements, b, pattern=a.pattern, options=options, lower=lower)
 
 
 @twin(SCIPY.spsolve)
@@ -60,8 +80,18 @@ def spsolve(A: Any, b: Any, **options: Any) -> Any:
     """The solution of a sparse linear system, by the elements of the matrix and by `b`."""
     a = square(A, "spsolve")
     b, vector = columns(b, a.shape[0], "spsolve")
-    given = tuple(options.items())
-    return _uncolumned(solve(a.elements, b, pattern=a.pattern, options=given), vector)
+    return _uncolumned(solve(a, b, tuple(options.items())), vector)
+
+
+@twin(SCIPY.spsolve_triangular)
+def spsolve_triangular(A: Any, b: Any, lower: bool, unit_diagonal: bool) -> Any:
+    """The solution of a sparse triangular system, by the elements of the matrix and by `b`."""
+    a = square(A, "spsolve_triangular")
+    b, vector = columns(b, a.shape[0], "spsolve_triangular")
+    if unit_diagonal:  # the diagonal is not read
+        is_off = a.pattern.rows != a.pattern.columns
+        a = SparseTensor(a.elements * is_off, a.pattern) + SPARSE.eye_array(a.shape[0])
+    return _uncolumned(solve(a, b, lower=lower), vector)
 
 
 # --- factors that are kept -----------------------------------------------------------------------
@@ -245,21 +275,23 @@ cg, gmres, bicgstab, minres = map(_method, ("cg", "gmres", "bicgstab", "minres")
 # --- least squares -------------------------------------------------------------------------------
 
 
-def _lsqr_of(data: Any, b: Any, *, pattern: Pattern, options: Any) -> Any:
+def _lsqr_of(data: Any, b: Any, *, pattern: Pattern, method: str, options: Any) -> Any:
     matrix = pattern.matrix(data)
-    x = each_column(lambda column: SCIPY.lsqr(matrix, column, **dict(options))[0], b)
+    x = each_column(lambda column: getattr(SCIPY, method)(matrix, column, **dict(options))[0], b)
     # The solution for zero is real, also for complex matrices.
     return x.astype(np.result_type(x, data, b), copy=False)
 
 
-def _lsqr_rule(g: Any, wanted: Any, data: Any, b: Any, out: Any, pattern: Any, options: Any) -> Any:
+def _lsqr_rule(
+    g: Any, wanted: Any, data: Any, b: Any, out: Any, pattern: Any, method: str, options: Any
+) -> Any:
     # The solution is A⁺b. Each product with A⁺ or its adjoint is a least-squares problem, too.
     turned, other = transposed(_conj(data), pattern)
-    u = _lsqr(turned, g, pattern=other, options=options)
+    u = _lsqr(turned, g, pattern=other, method=method, options=options)
     if not wanted[0]:
         return None, u
-    w = _lsqr(data, u, pattern=pattern, options=options)
-    v = _lsqr(turned, out, pattern=other, options=options)
+    w = _lsqr(data, u, pattern=pattern, method=method, options=options)
+    v = _lsqr(turned, out, pattern=other, method=method, options=options)
     rest = b - product(data, out, pattern=pattern)
     outside = g - product(turned, u, pattern=other)
     by_data = on_pattern(rest, _conj(w), pattern) - on_pattern(u, _conj(out), pattern)
@@ -267,17 +299,19 @@ def _lsqr_rule(g: Any, wanted: Any, data: Any, b: Any, out: Any, pattern: Any, o
 
 
 def _lsqr_along(
-    t_data: Any, t_b: Any, data: Any, b: Any, out: Any, pattern: Any, options: Any
+    t_data: Any, t_b: Any, data: Any, b: Any, out: Any, pattern: Any, method: str, options: Any
 ) -> Any:
     turned, other = transposed(_conj(data), pattern)
     change, _ = transposed(_conj(t_data), pattern)
     rest = b - product(data, out, pattern=pattern)
-    v = _lsqr(turned, out, pattern=other, options=options)
-    inside = _lsqr(turned, product(change, rest, pattern=other), pattern=other, options=options)
+    v = _lsqr(turned, out, pattern=other, method=method, options=options)
+    inside = _lsqr(
+        turned, product(change, rest, pattern=other), pattern=other, method=method, options=options
+    )
     outside = product(change, v, pattern=other)
     right = t_b - product(t_data, out, pattern=pattern) + inside
     right = right - product(data, outside, pattern=pattern)
-    return _lsqr(data, right, pattern=pattern, options=options) + outside
+    return _lsqr(data, right, pattern=pattern, method=method, options=options) + outside
 
 
 def _conj(x: Any) -> Any:
@@ -297,28 +331,41 @@ _lsqr = declare(
 )
 
 
-_NORMS = ("r1norm", "r2norm", "anorm", "acond", "arnorm", "xnorm", "var")
+# The results after the solution, the reason to stop and the number of iterations.
+_LSQR = ("r1norm", "r2norm", "anorm", "acond", "arnorm", "xnorm", "var")
+_LSMR = ("normr", "normar", "norma", "conda", "normx")
+
+
+def _least_squares(
+    name: str, norms: tuple[str, ...], A: Any, b: Any, damp: float, more: Any, limits: Any
+) -> Any:
+    refuse(name, show=(limits.pop("show"), False), x0=(limits.pop("x0"), None))
+    a = as_sparse(A)
+    right, vector = columns(b, a.shape[0], name)
+    elements, numbers = plain(a.elements), plain(b)
+    reports: Any = (None,) * (2 + len(norms))  # of a batch
+    if elements.ndim == 1 and np.ndim(numbers) == 1:
+        given = {"damp": damp, **more, **limits}
+        reports = getattr(SCIPY, name)(a.pattern.matrix(elements), numbers, **given)[1:]
+    if damp:  # is the same as more rows
+        n = a.shape[1]
+        a = vstack([a, diags_array(a.elements[:1] * 0 + np.full(n, damp))])
+        right = concat((right, np.zeros((n, right.shape[1]))), axis=0)
+    x = _lsqr(a.elements, right, pattern=a.pattern, method=name, options=tuple(limits.items()))
+    rest = {
+        key: None if v is None else np.asarray(v) for key, v in zip(norms, reports[2:], strict=True)
+    }
+    refusing(rest, x, f"{name}()", ())
+    return (_uncolumned(x, vector), *reports[:2], *rest.values())
 
 
 @twin(SCIPY.lsqr)
 def lsqr(A: Any, b: Any, damp: float, calc_var: bool, **limits: Any) -> Any:
     """The least-squares solution. The other results have no derivatives; inside `vmap`, None."""
-    refuse("lsqr", show=(limits.pop("show"), False), x0=(limits.pop("x0"), None))
-    a = as_sparse(A)
-    right, vector = columns(b, a.shape[0], "lsqr")
-    elements, numbers = plain(a.elements), plain(b)
-    reports: Any = (None,) * 9  # of a batch
-    if elements.ndim == 1 and np.ndim(numbers) == 1:
-        given = {"damp": damp, "calc_var": calc_var, **limits}
-        reports = SCIPY.lsqr(a.pattern.matrix(elements), numbers, **given)[1:]
-    if damp:  # is the same as more rows
-        n = a.shape[1]
-        a = vstack([a, diags_array(a.elements[:1] * 0 + np.full(n, damp))])
-        right = concat((right, np.zeros((n, right.shape[1]))), axis=0)
-    x = _lsqr(a.elements, right, pattern=a.pattern, options=tuple(limits.items()))
-    norms = {
-        key: None if v is None else np.asarray(v)
-        for key, v in zip(_NORMS, reports[2:], strict=True)
-    }
-    refusing(norms, x, "lsqr()", ())
-    return (_uncolumned(x, vector), *reports[:2], *norms.values())
+    return _least_squares("lsqr", _LSQR, A, b, damp, {"calc_var": calc_var}, limits)
+
+
+@twin(SCIPY.lsmr)
+def lsmr(A: Any, b: Any, damp: float, **limits: Any) -> Any:
+    """The least-squares solution. The other results have no derivatives; inside `vmap`, None."""
+    return _least_squares("lsmr", _LSMR, A, b, damp, {}, limits)
