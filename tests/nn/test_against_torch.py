@@ -72,3 +72,32 @@ def same(mine: Any, other: Any) -> None:
             assert not theirs.detach().numpy(force=True).any()
         elif theirs is not None:
             assert_close(ours.detach(), theirs.detach().numpy(force=True), rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("biases", [False, True])
+@pytest.mark.parametrize(("name", "gates"), [("rnn", 1), ("gru", 3), ("lstm", 4)])
+def test_all_steps_of_a_network(name: str, gates: int, biases: bool, reverse: bool) -> None:
+    """Sequences of a size for which steps have programs, and the gradients by all arrays."""
+    rng = np.random.default_rng(0)
+    shapes = [(8 * gates, 6), (8 * gates, 8), (8 * gates,), (8 * gates,)][: 4 if biases else 2]
+    ways = 1 + reverse
+    values = [rng.normal(size=(5, 16, 6)), rng.normal(size=(ways, 16, 8))]
+    values += [0.3 * rng.normal(size=shape) for _ in range(ways) for shape in shapes]
+
+    own = [ag.tensor(v, requires_grad=True) for v in values]
+    x, state, *flat = own
+    weights = [flat[i : i + len(shapes)] for i in range(0, len(flat), len(shapes))]
+    start = (state, state) if name == "lstm" else state
+    out, last = getattr(ag.nn, name)(x, weights, start, bidirectional=reverse)
+    parts = last if name == "lstm" else (last,)
+    found = ag.grad((out**2).sum() + sum((p**3).sum() for p in parts), own)
+
+    theirs = [torch.tensor(v, requires_grad=True) for v in values]
+    x, state, *flat = theirs
+    given = (state, state) if name == "lstm" else state
+    function = getattr(torch, {"rnn": "rnn_tanh"}.get(name, name))
+    out, *parts = function(x, given, flat, biases, 1, 0.0, True, reverse, False)
+    wanted = torch.autograd.grad((out**2).sum() + sum((p**3).sum() for p in parts), theirs)
+    for f, w in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(f.array, w.numpy(), rtol=1e-9, atol=1e-11)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import functools
+import gc
+import itertools
+import sys
 import warnings
 import weakref
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -15,6 +19,7 @@ from wrappers import WRAPPERS, gradients
 
 import arraygrad as ag
 from arraygrad.backends.numpy.native import SMALL, compiler
+from arraygrad.compiler.run.executable import Executable
 from arraygrad.nn import (
     activations,
     attention,
@@ -23,6 +28,7 @@ from arraygrad.nn import (
     losses,
     normalizing,
     pooling,
+    recurrent,
     windows,
 )
 
@@ -79,6 +85,40 @@ PROGRAMS: dict[str, tuple[Function, tuple[int, ...], tuple[Any, ...], dict[str, 
         {"is_causal": True, "scale": None},
     ),
 }  # fmt: skip
+
+
+def in_time(name: str, layers: int = 1, **options: Any) -> tuple[Any, ...]:
+    """A recurrent network as a function with a row in the table: all of its results as one."""
+
+    def run(x: Any, *flat: Any) -> Any:
+        weights = [flat[i : i + 4] for i in range(0, 4 * layers, 4)]
+        state = flat[4 * layers :] if name == "lstm" else flat[-1]
+        out, last = getattr(ag.nn, name)(x, weights, state, **options)
+        parts = [out, *(last if name == "lstm" else [last])]
+        return ag.concat([ag.reshape(part, (-1,)) for part in parts])
+
+    def plainly(*given: Any) -> Any:
+        with mock.patch.object(recurrent, "all_steps", return_value=None):
+            return run(*given)
+
+    run.__wrapped__ = plainly  # type: ignore[attr-defined]
+    rows, ways = 8 * recurrent._GATES[name], 1 + options.get("bidirectional", False)
+    shapes: list[tuple[int, ...]] = []
+    for layer in range(layers):
+        features = 8 * ways if layer >= ways else 6
+        shapes += [(rows, features), (rows, 8), (rows,), (rows,)]
+    shapes += [(layers, 16, 8)] * (1 + (name == "lstm"))
+    rng = np.random.default_rng(3)
+    return run, (5, 16, 6), tuple(0.4 * rng.normal(size=shape) for shape in shapes), {}
+
+
+NETWORKS = {
+    "rnn": in_time("rnn"),
+    "rnn of relu, two ways": in_time("rnn", 2, nonlinearity="relu", bidirectional=True),
+    "gru": in_time("gru"),
+    "lstm": in_time("lstm"),
+    "lstm, two layers": in_time("lstm", 4, bidirectional=True),
+}
 
 
 def points(dtype: Any, shape: tuple[int, ...] = (SMALL,)) -> Any:
@@ -189,18 +229,18 @@ def plainly_of(function: Function) -> Function:
 ALL = [strided, value, *MODES[1:-1], under_hooks, batched_cotangents, by_all]
 
 
-@crossed(name=PROGRAMS, wrapper=WRAPPERS)
+@crossed(name=PROGRAMS | NETWORKS, wrapper=WRAPPERS)
 def test_programs_in_wrappers(name: str, wrapper: str) -> None:
-    function, shape, more, settings = PROGRAMS[name]
+    function, shape, more, settings = (PROGRAMS | NETWORKS)[name]
     arrays = [points(np.float64, shape)]
     found = WRAPPERS[wrapper](lambda x: function(x, *more, **settings), arrays)
     wanted = gradients(lambda x: plainly_of(function)(x, *more, **settings), arrays)
     np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-11)
 
 
-@crossed(name=PROGRAMS, mode=ALL)
+@crossed(name=PROGRAMS | NETWORKS, mode=ALL)
 def test_programs(name: str, mode: Callable[..., Any]) -> None:
-    function, shape, more, settings = PROGRAMS[name]
+    function, shape, more, settings = (PROGRAMS | NETWORKS)[name]
     x = points(np.float64, shape)
     own = functools.partial(function, **settings)
     plainly = functools.partial(plainly_of(function), **settings)
@@ -220,6 +260,81 @@ def test_programs_are_one_op(name: str) -> None:
     out = function(x, *more, **settings)
     wanted = name.replace("depthwise", "convolved").replace("_", "")
     assert out.grad_fn.name().lower() == wanted + "backward"
+
+
+@pytest.mark.skipif(compiler() is None, reason="no native code in eager mode")
+@pytest.mark.parametrize("name", ["layer_norm", "group_norm", "cross_entropy"])
+def test_programs_run_without_python(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the second call on, a program and its pullback run by their native entries."""
+    function, shape, more, settings = PROGRAMS[name]
+    x = ag.tensor(points(np.float64, shape), requires_grad=True)
+
+    def run() -> None:
+        out = function(x, *more, **settings)
+        ag.grad(out, x, np.ones(out.shape))
+
+    run()
+    run()
+    monkeypatch.setattr(Executable, "run", mock.Mock(side_effect=AssertionError))
+    run()
+
+
+@pytest.mark.skipif(compiler() is None, reason="no native code in eager mode")
+@pytest.mark.parametrize("name", ["rnn", "gru", "lstm"])
+def test_all_steps_are_one_op(name: str) -> None:
+    _, shape, more, _ = NETWORKS[name]
+    x = ag.tensor(points(np.float64, shape), requires_grad=True)
+    out, _ = getattr(ag.nn, name)(x, [more[:4]])
+    assert out.grad_fn.name() == "RecurrenceBackward"
+    assert [node.name() for node, _ in out.grad_fn.next_functions if node] == ["AddBackward"]
+
+
+@pytest.mark.parametrize("name", ["rnn", "gru", "lstm"])
+def test_steps_for_other_arrays(name: str) -> None:
+    """Steps are computed by ops where there is no program, or NumPy may warn."""
+    function, shape, more, _ = NETWORKS[name]
+    x = points(np.float64, shape)
+    wanted = function(x, *more)
+    with np.errstate(under="raise"):
+        np.testing.assert_allclose(function(x, *more), wanted, rtol=1e-12)
+    half = [a.astype(np.float16) for a in (x, *more)]
+    np.testing.assert_allclose(function(*half), wanted, rtol=0.1, atol=0.02)
+    x[2, 0, 0] = np.nan
+    out = function(x, *more).reshape(-1)[: 5 * 16 * 8].reshape(5, 16, 8)
+    assert np.isnan(out[2:, 0]).all()
+    assert np.isfinite(out[:, 1:]).all()
+
+
+@pytest.mark.parametrize("seed", [np.inf, np.nan])
+@pytest.mark.parametrize("name", ["rnn", "gru", "lstm"])
+def test_cotangents_of_steps_that_are_not_finite(name: str, seed: float) -> None:
+    function, shape, more, _ = NETWORKS[name]
+    leaf = ag.tensor(points(np.float64, shape), requires_grad=True)
+
+    def by_input(f: Function) -> Any:
+        out = f(leaf, *more)
+        g = np.ones(out.shape)
+        g[0] = seed
+        with np.errstate(all="ignore"):
+            return ag.grad(out, leaf, g).array
+
+    np.testing.assert_allclose(by_input(function), by_input(plainly_of(function)), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["rnn", "gru", "lstm"])
+def test_what_is_overwritten_after_all_steps(name: str) -> None:
+    """The op keeps its results: what is written to them later does not matter."""
+    _, shape, more, _ = NETWORKS[name]
+    leaf = ag.tensor(points(np.float64, shape), requires_grad=True)
+
+    def by_input(write: bool) -> Any:
+        out, _ = getattr(ag.nn, name)(leaf, [more[:4]])
+        twice = out * 2
+        if write:
+            out *= 2
+        return ag.grad((out if write else twice).sum(), leaf).array
+
+    np.testing.assert_allclose(by_input(True), by_input(False), rtol=1e-12)
 
 
 def test_programs_for_other_arrays() -> None:
@@ -267,10 +382,43 @@ def test_few_programs_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not made.failures
     again = ag.nn.avg_pool1d(np.arange(512.0).reshape(1, 2, 256), 2)
     np.testing.assert_array_equal(again, first)
+    weights = [(np.ones((8, 4)), np.ones((8, 8)))]
+    ag.nn.rnn(np.zeros((1, 16, 4)), weights)
+    before = set(made._entries)
+    assert any(key[0] is recurrent._tanh_step for key in before)
+    for n in range(2, 9):  # all lengths of a sequence have the same programs
+        ag.nn.rnn(np.zeros((n, 16, 4)), weights)
+        assert set(made._entries) == before
     for n in range(65, 1000, 2):  # lengths of a text: no code is made for them
         ag.nn.softmax(np.ones((16, n)))
         ag.nn.layer_norm(np.ones((n, 8)), 8)
     assert len(made._entries) <= 4
+
+
+def test_ten_thousand_shapes_leave_nothing_behind() -> None:
+    """Shapes for which no code is made: what all caches together keep does not grow."""
+    shapes = itertools.product(range(33, 233, 2), range(1, 6), range(1, 6), range(1, 5))
+    blocks = []
+    for i, shape in enumerate(shapes, 1):
+        x = ag.tensor(np.ones(shape, np.float32), requires_grad=True)
+        out = ag.nn.softmax(ag.nn.gelu(x), axis=-1)
+        ag.grad(out, x, out)
+        if i in (3_000, 10_000):
+            del x, out
+            gc.collect()
+            blocks.append(sys.getallocatedblocks())
+    assert blocks[1] - blocks[0] < 3_000
+
+
+@pytest.mark.skipif(compiler() is None, reason="no native code in eager mode")
+def test_ten_thousand_entries_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the shapes for which code is made, the last ones are kept."""
+    made = compiler()
+    monkeypatch.setattr(made, "_entries", type(made._entries)())
+    for i in range(10_000):
+        made.kept(("shape", i), object)
+    assert len(made._entries) == made.MOST
+    assert ("shape", 9_999) in made._entries
 
 
 @pytest.mark.skipif(compiler() is None, reason="no native code in eager mode")
@@ -314,3 +462,51 @@ def test_warnings_are_numpys() -> None:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("error")
         assert np.isinf(losses._squared_difference(x, Y)[5])
+
+
+_WEIGHT = np.random.default_rng(1).standard_normal((4, 2, 3, 3))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: ag.nn.conv2d(x, ag.tensor(_WEIGHT), padding=1),
+        lambda x: ag.nn.conv_transpose2d(x, ag.tensor(_WEIGHT.swapaxes(0, 1))),
+        lambda x: ag.nn.max_pool2d(x, 2),
+        lambda x: ag.nn.avg_pool2d(x, 2),
+        lambda x: ag.nn.layer_norm(x, (8,)),
+        lambda x: ag.nn.group_norm(x, 2),
+        lambda x: ag.nn.linear(x, ag.tensor(np.ones((3, 8)))),
+    ],
+    ids=["conv", "transposed", "max_pool", "avg_pool", "layer_norm", "group_norm", "linear"],
+)
+def test_a_result_that_no_gradient_reads_can_be_overwritten(function: Any) -> None:
+    values = np.random.default_rng(0).standard_normal((16, 2, 8, 8))
+    found = []
+    for writes in (False, True):
+        x = ag.tensor(values, requires_grad=True)
+        y = function(x)
+        if writes:
+            y *= 2.0
+        else:
+            y = y * 2.0
+        (first,) = ag.grad((y**2).sum(), (x,), create_graph=True)
+        (second,) = ag.grad((first * first).sum(), (x,))
+        found.append((first.detach().numpy(), second.detach().numpy()))
+    np.testing.assert_allclose(found[1][0], found[0][0], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(found[1][1], found[0][1], rtol=1e-10, atol=1e-10)
+
+
+def test_a_result_that_a_gradient_reads_is_read_as_it_was() -> None:
+    values = np.linspace(0.1, 1.0, 64)
+    x = ag.tensor(values, requires_grad=True)
+    y = ag.compile(ag.nn.softmax)(x)
+    weights = np.arange(64.0)
+    (wanted,) = ag.grad((2 * ag.nn.softmax(x) * weights).sum(), (x,))
+    y *= 2.0
+    try:
+        (found,) = ag.grad((y * weights).sum(), (x,))
+    except RuntimeError as error:
+        assert "modified by an inplace operation" in str(error)  # noqa: PT017  (either is right)
+    else:
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-15)

@@ -33,7 +33,8 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     >>> ag.nn.linear(ag.ones((2, 3)), ag.ones((4, 3)), ag.ones(4)).shape
     (2, 4)
     """
-    check_arrays(bias=bias)
+    if bias is not None:
+        check_arrays(bias=bias)
     if not input.ndim or weight.ndim not in (1, 2) or input.shape[-1] != weight.shape[-1]:
         raise ValueError(
             f"weight {shape_of(weight)} does not fit input {shape_of(input)}: their last axes must "

@@ -35,9 +35,11 @@ def _standard(like: Any, axes: Ints, eps: float) -> Any:
     if not is_in_program(x):
         return narrow(standardize(x, axis=axes, eps=eps), like)
     # A program saves the mean and the scale, and computes the rest in one pass with what follows.
-    centred = x - ops.mean(x, axis=axes, keepdims=True)
-    scale = 1 / ops.sqrt(ops.mean(centred * centred, axis=axes, keepdims=True) + eps)
-    return narrow(centred * scale, like)
+    # The variance is that about a constant, which is the mean: so its gradient needs no mean.
+    mean = ops.mean(x, axis=axes, keepdims=True)
+    about, off = x - fixed(mean), mean - fixed(mean)
+    variance = ops.mean(about * about, axis=axes, keepdims=True) - off * off
+    return narrow((x - mean) * (1 / ops.sqrt(variance + eps)), like)
 
 
 def _last_axes(x: Any, normalized_shape: Any, **parameters: Any) -> Ints:

@@ -8,7 +8,6 @@ transforms, are those of the compiled function.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import inspect
 from collections.abc import Callable
@@ -81,37 +80,51 @@ def one_program(function: F) -> F:
     Its positional arguments are arrays or None, its keywords are settings that can be hashed. There
     is one program for each signature, for arrays of `native.FEW` elements and more.
     """
-    name = function.__name__.strip("_")
-
-    def make(arrays: tuple[Any, ...], settings: dict[str, Any]) -> Any:
-        from ..compiler.call.compiled import compile
-        from ..compiler.call.derivative import Differentiable
-        from ..compiler.run.open_kernel import NotOpen
-
-        def flat(leaves: list[Any]) -> Any:
-            try:
-                return function(*leaves, **settings)
-            except ValueError as error:  # of arguments, which the function says to the user
-                raise NotOpen from error
-
-        places = [i for i, a in enumerate(arrays) if a is not None]
-        return Differentiable(flat, list(arrays), places, compile, name=name, reports=True)
 
     @functools.wraps(function)
     def run(*arrays: Any, **settings: Any) -> Any:
-        kinds = _kinds_of(arrays)
-        made = None if kinds is None else native.compiler()
-        if made is None:
-            return function(*arrays, **settings)
-        chosen = tuple([(key, type(value), value) for key, value in settings.items()])
-        program = made.kept((function, kinds, chosen), functools.partial(make, arrays, settings))
+        program = program_of(function, arrays, settings)
         if program:
-            # The function itself says which index is wrong; NumPy may warn or raise.
-            with contextlib.suppress(IndexError, native.NotFinite):
+            try:
                 return program([a for a in arrays if a is not None])
+            except (IndexError, native.NotFinite):
+                pass  # the function itself says which index is wrong; NumPy may warn or raise
         return function(*arrays, **settings)
 
     return run  # type: ignore[return-value]
+
+
+def program_of(
+    function: Callable[..., Any], arrays: tuple[Any, ...], settings: dict[str, Any]
+) -> Any:
+    """The program of a function for arrays like these; None if there is none."""
+    kinds = _kinds_of(arrays)
+    made = None if kinds is None else native.compiler()
+    if made is None:
+        return None
+    chosen = tuple([(key, type(value), value) for key, value in settings.items()])
+    return made.kept((function, kinds, chosen), _program, function, arrays, settings)
+
+
+def _program(
+    function: Callable[..., Any], arrays: tuple[Any, ...], settings: dict[str, Any]
+) -> Any:
+    if not all(a is None or native.is_common(a.shape) for a in arrays):
+        raise native.NotCommon
+
+    from ..compiler.call.compiled import compile
+    from ..compiler.call.derivative import Differentiable
+    from ..compiler.run.open_kernel import NotOpen
+
+    def flat(leaves: list[Any]) -> Any:
+        try:
+            return function(*leaves, **settings)
+        except ValueError as error:  # of arguments, which the function says to the user
+            raise NotOpen from error
+
+    name = function.__name__.strip("_")
+    places = [i for i, a in enumerate(arrays) if a is not None]
+    return Differentiable(flat, list(arrays), places, compile, name=name, reports=True)
 
 
 def is_in_program(x: Any) -> bool:
@@ -121,12 +134,18 @@ def is_in_program(x: Any) -> bool:
 
 def is_eager(*arrays: Any) -> bool:
     """Whether arrays are NumPy's, or tensors over them, and no function is traced."""
-    inner = [a._array if isinstance(a, Tensor) else a for a in arrays]
-    return all(type(a) is np.ndarray for a in inner) and current_modes().closing is None
+    for a in arrays:
+        if type(a._array if isinstance(a, Tensor) else a) is not np.ndarray:
+            return False
+    return current_modes().closing is None
 
 
 def _kinds_of(arrays: tuple[Any, ...]) -> Any:
     """What the programs for different arrays differ by; None if there is none for these arrays."""
+    modes = current_modes()
+    # Hooks are for the arrays that ops save, and anomaly detection is for the op that made a NaN.
+    if modes.closing or modes.saved_hooks is not None or modes.anomaly:
+        return None
     found: list[Any] = [recorder() is None]
     size, dtype = 0, None
     for a in arrays:
@@ -146,11 +165,6 @@ def _kinds_of(arrays: tuple[Any, ...]) -> Any:
         size = max(size, inner.size)
         requires = None if inner is a else a._node is not None
         found.append((inner.shape, inner.dtype, requires))
-    modes = current_modes()
-    # Hooks are for the arrays that ops save, and anomaly detection is for the op that made a NaN.
-    is_watched = modes.closing or modes.saved_hooks is not None or modes.anomaly
-    if size < native.FEW or is_watched or not native.can_compute():
-        return None
-    if not all(k is None or native.is_common(k[0]) for k in found[1:]):
+    if size < native.FEW or not native.can_compute():
         return None
     return tuple(found)

@@ -92,7 +92,7 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
     x = ops.reshape(input, (*lead, channels // (r * r), r, r, height, width))
     n = len(lead)
     x = ops.permute_dims(x, (*range(n), n, n + 3, n + 1, n + 4, n + 2))
-    return ops.reshape(x, (*lead, channels // (r * r), height * r, width * r))
+    return ops.reshape(x, (*lead, channels // (r * r), height * r, width * r), copy=True)
 
 
 @one_array
@@ -111,7 +111,7 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
     x = ops.reshape(input, (*lead, channels, height // r, r, width // r, r))
     n = len(lead)
     x = ops.permute_dims(x, (*range(n), n, n + 2, n + 4, n + 1, n + 3))
-    return ops.reshape(x, (*lead, channels * r * r, height // r, width // r))
+    return ops.reshape(x, (*lead, channels * r * r, height // r, width // r), copy=True)
 
 
 def _factor(x: Any, factor: int, name: str) -> int:
@@ -137,4 +137,4 @@ def channel_shuffle(input: Any, groups: int) -> Any:
     if groups < 1 or input.shape[1] % groups:
         raise ValueError(f"{input.shape[1]} channels cannot be divided into {groups} groups")
     x = ops.reshape(input, (input.shape[0], groups, input.shape[1] // groups, *input.shape[2:]))
-    return ops.reshape(ops.swapaxes(x, 1, 2), input.shape)
+    return ops.reshape(ops.swapaxes(x, 1, 2), input.shape, copy=True)

@@ -8,8 +8,7 @@ in an `lstm`.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,30 +22,40 @@ from .attention import linear
 from .common import constant, filled, one_of, shape_of
 from .draws import part_of
 from .dropping import dropout
+from .steps import Step, all_steps
 
 __all__ = ["gru", "gru_cell", "lstm", "lstm_cell", "rnn", "rnn_cell"]
 
-# A step from the products of the input and of the hidden state with the weights, to the new state.
-Step = Callable[[Any, Any, Any], Any]
+
+def _tanh_step(left: Any, right: Any, hidden: Any) -> tuple[Any, ...]:
+    return (ops.tanh(left + right),)
 
 
-def _rnn_step(left: Any, right: Any, state: Any, nonlinearity: str = "tanh") -> Any:
-    one_of("nonlinearity", nonlinearity, ("tanh", "relu"))
-    return (ops.tanh if nonlinearity == "tanh" else relu)(left + right)
+def _relu_step(left: Any, right: Any, hidden: Any) -> tuple[Any, ...]:
+    return (relu(left + right),)
 
 
-def _gru_step(left: Any, right: Any, state: Any) -> Any:
+def _gru_step(left: Any, right: Any, hidden: Any) -> tuple[Any, ...]:
     reset, update, new = ops.split(left, 3, axis=-1)
     reset_h, update_h, new_h = ops.split(right, 3, axis=-1)
     r, z = special.expit(reset + reset_h), special.expit(update + update_h)
     n = ops.tanh(new + r * new_h)
-    return n + z * (state - n)
+    return (n + z * (hidden - n),)
 
 
-def _lstm_step(left: Any, right: Any, state: Any) -> Any:
+def _lstm_step(left: Any, right: Any, cell: Any) -> tuple[Any, ...]:
     i, f, g, o = ops.split(left + right, 4, axis=-1)
-    cell = special.expit(f) * state[1] + special.expit(i) * ops.tanh(g)
-    return special.expit(o) * ops.tanh(cell), cell
+    new = special.expit(f) * cell + special.expit(i) * ops.tanh(g)
+    return special.expit(o) * ops.tanh(new), new
+
+
+def _rnn_step(nonlinearity: str) -> Step:
+    one_of("nonlinearity", nonlinearity, ("tanh", "relu"))
+    return Step(_tanh_step if nonlinearity == "tanh" else _relu_step, adds=True)
+
+
+_GRU = Step(_gru_step, adds=False)
+_LSTM = Step(_lstm_step, adds=True)
 
 
 _GATES = {"rnn": 1, "gru": 3, "lstm": 4}
@@ -87,13 +96,10 @@ class _Weights:
         """The products of the input, at all times at once."""
         return linear(x, self.of_input, self.bias_of_input)
 
-    def next(self, step: Step, left: Any, state: Any) -> Any:
+    def next(self, step: Step, left: Any, state: tuple[Any, ...]) -> tuple[Any, ...]:
         """The next state."""
-        hidden = state[0] if isinstance(state, tuple) else state
-        new = step(left, linear(hidden, self.of_state, self.bias_of_state), state)
-        if self.projection is None:
-            return new
-        return linear(new[0], self.projection), new[1]
+        new = step.function(left, linear(state[0], self.of_state, self.bias_of_state), state[-1])
+        return new if self.projection is None else (linear(new[0], self.projection), new[1])
 
 
 # --- one step ---
@@ -101,10 +107,14 @@ class _Weights:
 
 def _cell(name: str, step: Step, input: Any, state: Any, weights: Sequence[Any]) -> Any:
     of = _Weights(weights, name, input.shape[-1])
+    is_pair = name == "lstm"
     if state is None:
-        zeros = filled(input, (*input.shape[:-1], of.state_size), 0)
-        state = (zeros, filled(input, (*input.shape[:-1], of.size), 0)) if name == "lstm" else zeros
-    return of.next(step, of.left(input), tuple(state) if name == "lstm" else state)
+        sizes = (of.state_size, of.size)[: 1 + is_pair]
+        given = tuple(filled(input, (*input.shape[:-1], n), 0) for n in sizes)
+    else:
+        given = tuple(state) if is_pair else (state,)
+    new = of.next(step, of.left(input), given)
+    return new if is_pair else new[0]
 
 
 @two_arrays
@@ -114,8 +124,7 @@ def rnn_cell(input: Any, state: Any, weights: Sequence[Any], nonlinearity: str =
     >>> ag.nn.rnn_cell(ag.ones((2, 3)), ag.zeros((2, 4)), [ag.ones((4, 3)), ag.ones((4, 4))]).shape
     (2, 4)
     """
-    step = functools.partial(_rnn_step, nonlinearity=nonlinearity)
-    return _cell("rnn", step, input, state, weights)
+    return _cell("rnn", _rnn_step(nonlinearity), input, state, weights)
 
 
 @two_arrays
@@ -126,7 +135,7 @@ def gru_cell(input: Any, state: Any, weights: Sequence[Any]) -> Any:
     >>> ag.nn.gru_cell(ag.ones((2, 3)), ag.zeros((2, 4)), weights).shape
     (2, 4)
     """
-    return _cell("gru", _gru_step, input, state, weights)
+    return _cell("gru", _GRU, input, state, weights)
 
 
 @naming("input")
@@ -138,7 +147,7 @@ def lstm_cell(input: Any, state: Any, weights: Sequence[Any]) -> tuple[Any, Any]
     >>> hidden.shape
     (2, 4)
     """
-    return _cell("lstm", _lstm_step, input, state, weights)  # type: ignore[no-any-return]
+    return _cell("lstm", _LSTM, input, state, weights)  # type: ignore[no-any-return]
 
 
 # --- sequences ---
@@ -196,16 +205,22 @@ def _sequence(
 def _run(
     of: _Weights, step: Step, x: Any, start: tuple[Any, ...], alive: Any, reverse: bool
 ) -> tuple[tuple[Any, ...], Any]:
+    left = of.left(x)
+    if alive is None and of.projection is None and len(left):
+        bias = of.bias_of_state
+        bias = filled(left, of.of_state.shape[:1], 0) if bias is None else bias
+        found = all_steps(step, (left, of.of_state, bias, *start), reverse)
+        if found is not None:
+            return tuple(part[0 if reverse else -1] for part in found), found[0]
+
     def along(state: tuple[Any, ...], at: Any) -> Any:
         left, goes_on = at if alive is not None else (at, None)
-        new = of.next(step, left, state if len(state) > 1 else state[0])
-        new = new if isinstance(new, tuple) else (new,)
+        new = of.next(step, left, state)
         if goes_on is None:
             return new, new[0]
         kept = tuple(ops.where(goes_on, n, s) for n, s in zip(new, state, strict=True))
         return kept, ops.where(goes_on, new[0], 0)
 
-    left = of.left(x)
     return scan(along, start, left if alive is None else (left, alive), reverse=reverse)
 
 
@@ -279,7 +294,7 @@ def rnn(
     ((5, 4, 2), (1, 4, 2))
     """
     options = (bidirectional, batch_first, dropout, lengths, key)
-    step = functools.partial(_rnn_step, nonlinearity=nonlinearity)
+    step = _rnn_step(nonlinearity)
     return _sequence("rnn", step, input, weights, state, *options)  # type: ignore[no-any-return]
 
 
@@ -305,7 +320,7 @@ def gru(
     ((5, 2, 4), (1, 2, 4))
     """
     options = (bidirectional, batch_first, dropout, lengths, key)
-    return _sequence("gru", _gru_step, input, weights, state, *options)  # type: ignore[no-any-return]
+    return _sequence("gru", _GRU, input, weights, state, *options)  # type: ignore[no-any-return]
 
 
 @naming("input")
@@ -335,4 +350,4 @@ def lstm(
     ((5, 4, 2), (1, 4, 2), (1, 4, 2))
     """
     options = (bidirectional, batch_first, dropout, lengths, key)
-    return _sequence("lstm", _lstm_step, input, weights, state, *options)  # type: ignore[no-any-return]
+    return _sequence("lstm", _LSTM, input, weights, state, *options)  # type: ignore[no-any-return]

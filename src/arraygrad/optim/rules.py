@@ -5,7 +5,7 @@ The algorithms are in `algorithms`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -82,8 +82,6 @@ class Rule(Transform):
 
     def __init__(self, start: Start, slots: dict[str, Any], options: dict[str, Any]) -> None:
         self._start, self.slots, self.options = start, slots, options
-        # The options of a step, a key, and what `_one_pass` has found for both.
-        self._last: tuple[Any, Any, Any] = None, None, None
 
     # --- one parameter ---
 
@@ -122,12 +120,38 @@ class Rule(Transform):
             held.update({name: _joined(held[name]) for name in arrays})
         return delta, held
 
-    def write_array(
+    def write_arrays(
+        self,
+        given: Sequence[tuple[Any, Any, dict[str, Any]]],
+        step: int,
+        options: dict[str, Any],
+    ) -> None:
+        """Change NumPy arrays and their slots in place. `given` has arrays, gradients and slots."""
+        size = sum([p.size for p, _, _ in given])
+        has_native = size >= native.SMALL and native.compiler() is not None
+        known: dict[Any, Any] = {}  # native code, which has the numbers of the step
+        run, numbers = None, ()
+        for p, g, slots in given:
+            held = slots.values()
+            if run and run(p, g, *held, *numbers, p, *held) is not NotImplemented:
+                continue
+            g = g if g.flags.c_contiguous else np.ascontiguousarray(g)
+            arrays = [p, g, *held]
+            if has_native and all(type(a) is np.ndarray and a.ndim for a in arrays):
+                key = (*slots, *[a.dtype for a in arrays])
+                if key not in known:
+                    known[key] = self._one_pass(
+                        arrays, tuple(slots), step, {**self.options, **options}
+                    )
+                run, numbers = known[key]
+                if run and run(*arrays, *numbers, p, *held) is not NotImplemented:
+                    continue
+            self._write_by_numpy(p, g, slots, step, options)
+
+    def _write_by_numpy(
         self, p: Any, g: Any, slots: dict[str, Any], step: int, options: dict[str, Any]
     ) -> None:
-        """Change a NumPy array and its slots in place."""
-        if p.size >= native.SMALL and self._write_in_one_pass(p, g, slots, step, options):
-            return
+        """Change an array and its slots in place."""
         run, given = self._started(slots, step, options)
         arrays = {name: a for name, a in given.items() if name not in NUMBERS}
         numbers = {name: a for name, a in given.items() if name in NUMBERS}
@@ -152,23 +176,6 @@ class Rule(Transform):
             held.owned = True
             p += run(p, g, held)
         slots.update(numbers)
-
-    def _write_in_one_pass(
-        self, p: Any, g: Any, slots: dict[str, Any], step: int, options: dict[str, Any]
-    ) -> bool:
-        """Change an array and its slots by native code. False if there is none."""
-        arrays = [p, g if g.flags.c_contiguous else np.ascontiguousarray(g), *slots.values()]
-        key = [step, *slots]
-        for a in arrays:
-            if type(a) is not np.ndarray or not a.flags.c_contiguous:
-                return False
-            key.append(a.dtype)
-        given, known, found = self._last
-        if given is not options or known != key:
-            found = self._one_pass(arrays, tuple(slots), step, {**self.options, **options})
-            self._last = options, key, found  # for all parameters: it has the numbers of the step
-        run, numbers = found
-        return bool(run) and run(*arrays, *numbers, p, *slots.values()) is not NotImplemented
 
     def _one_pass(
         self, arrays: list[Any], names: tuple[str, ...], step: int, options: dict[str, Any]
@@ -242,9 +249,9 @@ class Rule(Transform):
             return super().write(params, grads, state)
         step = int(state["step"]) + 1
         held = _each(state, params)
-        options: dict[str, Any] = {}
-        for p, g, slots in zip(params, grads, held, strict=True):
-            self.write_array(p.detach().array, np.asarray(plain(g)), slots, step, options)
+        arrays = [p.detach().array for p in params]
+        gradients = [np.asarray(plain(g)) for g in grads]
+        self.write_arrays(list(zip(arrays, gradients, held, strict=True)), step, {})
         increment_version(params)  # a graph from before the step would give wrong gradients
         numbers = {n: [slots.get(n) for slots in held] for n in state if n in NUMBERS}
         return {**state, "step": np.asarray(float(step)), **numbers}
