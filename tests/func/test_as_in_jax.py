@@ -144,3 +144,119 @@ def test_values_inside_of_compiled_code() -> None:
     seen.clear()
     call(10 * X)
     assert [value.tolist() for value in seen] == [[20, 40, 60]]
+
+
+# --- functions of all members of a batch ---------------------------------------------------------
+
+BATCH = np.array([[1.0, 2.0, -1.0], [3.0, 2.0, 0.5], [-2.0, 1.5, 0.5], [0.5, 0.25, 4.0]])
+func = ag.func
+
+# For each name, a function of one member, and the same function of the whole batch.
+COLLECTIVES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "psum": (
+        lambda x: (func.psum(x**2, "i") * x).sum(),
+        lambda x: ((x**2).sum(axis=0) * x).sum(axis=1),
+    ),
+    "psum of a structure": (
+        lambda x: (func.psum({"a": [x**2]}, "i")["a"][0] * x).sum(),
+        lambda x: ((x**2).sum(axis=0) * x).sum(axis=1),
+    ),
+    "psum of a number": (lambda x: func.psum(0.5, "i") * x.sum(), lambda x: 2 * x.sum(axis=1)),
+    "pmean": (
+        lambda x: ((x - func.pmean(x, "i")) ** 3).sum(),
+        lambda x: ((x - x.mean(axis=0)) ** 3).sum(axis=1),
+    ),
+    "pmax": (
+        lambda x: (func.pmax(x, "i") * x).sum(),
+        lambda x: (ag.max(x, axis=0) * x).sum(axis=1),
+    ),
+    "pmin": (
+        lambda x: (func.pmin(x, "i") * x).sum(),
+        lambda x: (ag.min(x, axis=0) * x).sum(axis=1),
+    ),
+    "axis_index": (
+        lambda x: func.axis_index("i") * (x**2).sum(),
+        lambda x: np.arange(4) * (x**2).sum(axis=1),
+    ),
+}
+
+
+@over("name", [Row("collectives", name, name, quick=True) for name in COLLECTIVES])
+def test_functions_of_all_members(name: str) -> None:
+    one, whole = COLLECTIVES[name]
+
+    def mapped(x: Any) -> Any:
+        return func.vmap(one, axis_name="i")(x)
+
+    total = func.grad(lambda x: whole(x).sum())
+    two = np.stack([BATCH, 2 * BATCH])
+    for found, expected in (
+        (mapped(BATCH), whole(BATCH)),
+        (func.jacrev(mapped)(BATCH), func.jacrev(whole)(BATCH)),
+        (func.jacfwd(mapped)(BATCH), func.jacfwd(whole)(BATCH)),
+        (func.vmap(func.grad(one), axis_name="i")(BATCH), total(BATCH)),
+        (func.vmap(func.vmap(one, axis_name="i"))(two), [whole(b) for b in two]),
+        (
+            func.vmap(func.vmap(one), axis_name="i")(np.moveaxis(two, 0, 1)),
+            np.stack([whole(b) for b in two], axis=1),
+        ),
+        (ag.compile(func.vmap(func.grad(one), axis_name="i"))(BATCH), total(BATCH)),
+        (func.vmap(ag.compile(one), axis_name="i")(BATCH), whole(BATCH)),
+    ):
+        assert np.allclose(found, expected)
+
+
+def test_a_collective_result_is_the_same_for_all() -> None:
+    total = func.vmap(lambda x: func.psum(x, "i"), out_axes=None, axis_name="i")
+    assert total(BATCH).tolist() == BATCH.sum(axis=0).tolist()
+
+
+def test_ties_share_a_derivative_at_infinity_too() -> None:
+    gradient = func.vmap(func.grad(lambda x: func.pmax(x, "i")), axis_name="i")
+    assert gradient(np.array([1.0, 4.0, 4.0])).tolist() == [0.0, 1.5, 1.5]
+    assert gradient(np.array([1.0, np.inf, 4.0])).tolist() == [0.0, 3.0, 0.0]
+
+
+def test_an_axis_without_a_name() -> None:
+    compiled = ag.compile(lambda x: func.psum(x, "i"))
+    assert func.vmap(compiled, axis_name="i")(np.ones(3)).tolist() == [3.0] * 3
+    with pytest.raises(NameError, match=r"vmap\(\.\.\., axis_name='i'\)"):
+        compiled(np.ones(3))
+    with pytest.raises(NameError, match="named axes: 'j'"):
+        func.vmap(lambda x: func.pmean(x, "i"), axis_name="j")(np.ones(3))
+    with pytest.raises(ValueError, match="chunk_size"):
+        func.vmap(lambda x: x, axis_name="i", chunk_size=2)
+
+
+# --- looking at values ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("run", "expected"),
+    [
+        (lambda f: f(ag.tensor(X)), [[2, 4, 6]]),
+        (lambda f: ag.func.grad(f)(X), [[2, 4, 6]]),
+        (lambda f: ag.func.jvp(f, (X,), (X,)), [[2, 4, 6]]),
+        (lambda f: ag.func.vmap(f)(np.stack([X, -X])), [[[2, 4, 6], [-2, -4, -6]]]),
+        (lambda f: [ag.compile(f)(k * X) for k in (1, 2)], [[2, 4, 6], [4, 8, 12]]),
+        (lambda f: list(map(ag.compile(ag.func.grad(f)), (X, 2 * X))), [[2, 4, 6], [4, 8, 12]]),
+        (
+            lambda f: ag.compile(lambda x: ag.func.fori_loop(0, 2, lambda i, s: s + f(s), x))(X),
+            [[2, 4, 6], [114, 116, 118]],
+        ),
+    ],
+)
+def test_a_tap_sees_values_each_time(run: Any, expected: Any) -> None:
+    seen: list[Any] = []
+    run(lambda x: (ag.func.tap(lambda v: seen.append(v.tolist()), 2 * x) ** 2).sum())
+    assert seen == expected
+
+
+def test_a_tap_changes_no_derivative_and_shares_no_memory() -> None:
+    f = ag.func.hessian(lambda x: (ag.func.tap(id, x) ** 3).sum())
+    assert np.allclose(f(X), np.diag(6 * X))
+    tapped = ag.func.tap(id, X)
+    tapped[0] = 7.0
+    assert X[0] == 1.0
+    with pytest.raises(TypeError, match="tap"):
+        ag.func.tap(X, X)  # type: ignore[arg-type]

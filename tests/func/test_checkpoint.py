@@ -616,6 +616,39 @@ def test_a_write_before_and_after_an_inner_checkpoint() -> None:
         np.testing.assert_allclose(ag.func.grad(lambda x: function(x).sum())(x), expected)  # noqa: B023
 
 
+READS: dict[str, Any] = {
+    "comparison": lambda x: x * x if ag.sum(x) > 0 else x,
+    "truth": lambda x: x * x if ag.sum(x) else x,
+    "float": lambda x: x * float(ag.sum(x).detach()),
+    "int": lambda x: x * int(ag.sum(x).detach()),
+    "complex": lambda x: x * complex(ag.sum(x).detach()).real,
+    "index": lambda x: x * [2.0, 3.0, 5.0, 7.0][ag.argmax(x)],
+    "in": lambda x: x * (3.0 if 2.0 in x else 5.0),
+    "largest": max,
+    "steps": lambda x: _doubled_until(x, 50.0),
+}
+
+
+def _doubled_until(x: Any, limit: float) -> Any:
+    while ag.sum(x * x) < limit:
+        x = 2 * x * x
+    return x
+
+
+@pytest.mark.parametrize("name", READS)
+def test_python_reads_values(name: str) -> None:
+    def total(x: Any) -> Any:
+        return ag.sum(READS[name](x))
+
+    values = np.array([1.0, 1.5, 2.0])
+    wanted = grad(total)(values)
+    found = grad(checkpoint(total))(values)
+    np.testing.assert_allclose(found, wanted)
+    leaf = ag.tensor(values, requires_grad=True)
+    checkpoint(total)(leaf).backward()
+    np.testing.assert_allclose(leaf.grad, wanted)
+
+
 def test_a_checkpoint_of_a_compiled_function() -> None:
     w = ag.tensor([1.0, 2.0, 4.0], requires_grad=True)
     compiled = ag.compile(lambda x: ag.sin(x * w) * x)

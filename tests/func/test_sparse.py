@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
+from rows import crossed
 from samples import Sample
 
 import arraygrad as ag
@@ -217,8 +218,7 @@ JACOBIANS: dict[str, tuple[Callable[..., Any], int, int | None]] = {
 }
 
 
-@pytest.mark.parametrize("name", JACOBIANS)
-@pytest.mark.parametrize("way", ["jacobian", "jacrev", "jacfwd"])
+@crossed(name=JACOBIANS, way=["jacobian", "jacrev", "jacfwd"])
 def test_jacobians(name: str, way: str) -> None:
     function, size, entries = JACOBIANS[name]
     x = RNG.standard_normal(size)

@@ -173,3 +173,28 @@ def user_frame(depth: int) -> Any:
 
 
 _getframe = None if PORTABLE else getattr(sys, "_getframe", None)
+
+
+def lasting(error: Exception) -> Exception:
+    """The error of a conversion to a number, to be raised at once; the user gets to see it.
+
+    For ``a[i] = x`` NumPy calls `float(x)`, and raises an error with its own words if that fails.
+    A trace of the user's frame puts ours back. If another trace runs, as in a debugger, NumPy's
+    error stays, and ours is its cause.
+    """
+    frame = user_frame(1)
+    if frame is None or sys.gettrace() is not None:
+        return error
+
+    handled = sys.exc_info()[1]
+
+    def put_back(_: Any, event: str, arg: Any) -> None:
+        sys.settrace(None)  # whatever happens first
+        frame.f_trace = None
+        # The context of an error that Python code raised for ours would be ours.
+        if event == "exception" and arg[1] is not error and arg[1].__context__ is handled:
+            raise error.with_traceback(arg[2]) from None
+
+    frame.f_trace = put_back
+    sys.settrace(put_back)
+    return error

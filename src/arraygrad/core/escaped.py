@@ -19,26 +19,20 @@ class Stamp:
     __slots__ = ("__weakref__",)
 
 
-# The stamp of the last transform at each level.
+# The stamp at each level that a transform in flight has, or whose arrays have outlived it.
 _stamps: dict[float, weakref.ref[Stamp]] = {}
 
 
-def new_stamp(level: float) -> Stamp:
-    """The stamp of a transform that begins at a level. The transform keeps it until its end."""
-    stamp = Stamp()
-    _stamps[level] = weakref.ref(stamp)
-    return stamp
+def claim(level: float, stamp: Stamp) -> bool:
+    """Take a level for a transform, which keeps the stamp until its end. False if it is taken."""
+    made = weakref.ref(stamp, functools.partial(_stamps.pop, level))
+    return _stamps.setdefault(level, made) is made  # one step: other threads may claim it, too
 
 
 def stamp_at(level: float) -> Stamp | None:
     """The stamp for an array at a level; None if no transform has begun there, as in a sweep."""
     found = _stamps.get(level)
     return None if found is None else found()
-
-
-def has_escaped(level: float) -> bool:
-    """Whether arrays of an earlier transform at this level are alive."""
-    return stamp_at(level) is not None
 
 
 @functools.cache

@@ -11,28 +11,16 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def acquire(lock: Any, locked: list[bool]) -> None:
-    """Acquire a lock and fill an empty list, so that no interrupt can come in between.
+def held(lock: Any, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Call a function while a lock is held.
 
     In Python 3.14, an interrupt can come just before the block of ``with lock:`` begins. Then the
-    lock is never released. Instead, write::
-
-        locked = []
-        try:
-            acquire(lock, locked)
-            ...
-        finally:
-            if locked:
-                lock.release()
+    lock is never released.
     """
-    locked.extend(map(lock.acquire, (True,)))  # one call: Python looks for interrupts after it
-
-
-def held(lock: Any, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Call a function while a lock is held."""
     locked: list[bool] = []
     try:
-        acquire(lock, locked)
+        # One call acquires the lock and notes it: Python looks for interrupts after it.
+        locked.extend(map(lock.acquire, (True,)))
         return function(*args, **kwargs)
     finally:
         if locked:

@@ -245,7 +245,11 @@ class Output(Node):
     __slots__ = ("index",)
 
     def __init__(self, node: Node, index: int) -> None:
-        super().__init__(node.pullback, (node,), (), node.shape[index], node.dtype[index])  # type: ignore[arg-type]
+        self.pullback = node.pullback
+        self.edges, self.saved = (node,), ()
+        self.shape, self.dtype = node.shape[index], node.dtype[index]  # type: ignore[assignment]
+        self.number = next_number()
+        self.extras = None
         self.index = index
 
     def release(self) -> None:

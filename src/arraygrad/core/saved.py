@@ -159,11 +159,11 @@ def record_with_care(
     else:
         node = Node(pullback, edges, saved, shape, dtype)
     if anomaly is not None:
-        remember_origin(node)
+        remember_lines(node)
     return node
 
 
-def remember_origin(node: Node) -> None:
+def remember_lines(node: Node) -> None:
     """Keep the user's lines that made a node: anomaly detection shows them."""
     node.metadata["traceback"] = user_lines()
 

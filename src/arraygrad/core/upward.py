@@ -40,5 +40,6 @@ special_twin = Upward("scipy.finding", "special_twin")  # for SciPy's universal 
 numpy_rule = Upward("interop.numpy.names", "numpy_rule")  # for a call with NumPy's arguments
 xarray_structure = Upward("interop.xarray", "structure")  # for structures of xarray's arrays
 interp1d = Upward("scipy.interpolate", "interp1d")  # for interpolation by xarray
+result_html = Upward("show.tables", "result_html")  # in Jupyter
 tensor_html = Upward("show.tables", "tensor_html")  # Tensor._repr_html_
 shapes_of = Upward("compiler.call.shapes", "shapes_of")  # func.eval_shape

@@ -231,6 +231,7 @@ def custom(
 
         optional = function.__defaults__ or ()
         defaults = dict(zip(names[len(names) - len(optional) :], optional, strict=True))
+        wrapped.op = run.op  # type: ignore[attr-defined]
         return wrapped
 
     return decorate

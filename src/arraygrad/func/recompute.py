@@ -140,6 +140,18 @@ class Recomputable(TransformMethods, Array):
         """The value of an array with one element."""
         return self.concrete().item()
 
+    def __bool__(self) -> bool:
+        return bool(self.concrete())
+
+    def __int__(self) -> int:
+        return int(self.concrete())
+
+    def __float__(self) -> float:
+        return float(self.concrete())
+
+    def __complex__(self) -> complex:
+        return complex(self.concrete())
+
     def over(self, function: AnyFunction) -> Any:
         return function(self.concrete())
 

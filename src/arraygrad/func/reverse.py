@@ -109,7 +109,9 @@ class Tape:
             if isinstance(out, Tensor) and out.level == level and out._node is not None
         ]
         targets: list[Any] = [leaf._node for leaf in self.leaves]
-        sweep = Sweep([node for node, _ in pairs], targets, level, False, current_modes().anomaly)
+        modes, starts = current_modes(), [node for node, _ in pairs]
+        restores = modes.keeps_written is not False
+        sweep = Sweep(starts, targets, level, False, modes.anomaly, restores)
         with at_level(level):
             results = sweep.run(pairs)
         gradients = []

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from contextlib import nullcontext
 from numbers import Number
 from typing import Any, TypeVar, cast
 
@@ -15,11 +16,13 @@ import numpy as np
 
 from .. import ops
 from ..arrays.batched import Batched, batched_type
+from ..backends import backend_of
 from ..backends.arraylikes import values_of
-from ..core.array import AnyFunction
+from ..core.array import AnyFunction, plain
 from ..core.levels import new_level
 from ..core.structures import NAMESPACE, taken_apart
 from ..ops.padding import WARN_FALLBACK
+from .collectives import named
 from .trees import Given, as_function, flatten, lowered
 
 F = TypeVar("F", bound=AnyFunction)
@@ -32,6 +35,7 @@ def vmap(
     *,
     chunk_size: int | None = None,
     warn_fallback: bool = False,
+    axis_name: Hashable = None,
 ) -> F:
     """Map a function over an axis of its arguments, for all members of the axis at once.
 
@@ -48,6 +52,9 @@ def vmap(
         Map over this many examples at a time, to bound memory.
     warn_fallback : bool
         Warn of each op that cannot run on a batch and so runs once for each example.
+    axis_name : hashable, optional
+        A name for the mapped axis. With it, `psum`, `pmean`, `pmax`, `pmin` and `axis_index` see
+        all examples. Not together with `chunk_size`.
 
     Examples
     --------
@@ -58,6 +65,8 @@ def vmap(
     as_function(function, "vmap")
     if chunk_size is not None and chunk_size < 1:
         raise ValueError(f"chunk_size must be at least 1, not {chunk_size}")
+    if chunk_size is not None and axis_name is not None:
+        raise ValueError("with axis_name, a function sees all examples: leave out chunk_size")
     if isinstance(in_axes, list):  # one entry for each argument, as in a tuple
         in_axes = tuple(in_axes)
 
@@ -85,7 +94,7 @@ def vmap(
             before = WARN_FALLBACK.get()
             try:
                 WARN_FALLBACK.set(warn_fallback or before)
-                chunks.append(_run(function, piece, axes, unflatten))
+                chunks.append(_run(function, piece, axes, unflatten, axis_name))
             finally:
                 WARN_FALLBACK.set(before)
         sizes = [min(step, size - start) for start in range(0, max(size, 1), step)]
@@ -143,7 +152,11 @@ def _common_size(leaves: list[Any], axes: list[int | None], name: Callable[[int]
 
 
 def _run(
-    function: AnyFunction, leaves: list[Any], axes: list[int | None], unflatten: Any
+    function: AnyFunction,
+    leaves: list[Any],
+    axes: list[int | None],
+    unflatten: Any,
+    axis_name: Hashable,
 ) -> tuple[list[tuple[Any, bool]], Any]:
     """Run the function once. For each leaf of the result, also whether it is batched."""
     with new_level() as level:
@@ -154,8 +167,15 @@ def _run(
             if axis:
                 arguments[-1]._given_axis = axis % leaf.ndim
         args, kwargs = unflatten(arguments)
-        results, rebuild = flatten(function(*args, **kwargs))
+        with nullcontext() if axis_name is None else _named(axis_name, arguments, make):
+            results, rebuild = flatten(function(*args, **kwargs))
     return [_leave(value, make) for value in results], rebuild
+
+
+def _named(axis_name: Hashable, arguments: list[Any], make: type[Batched]) -> Any:
+    array = next(x._array for x in arguments if isinstance(x, make))
+    indices = backend_of(array).integers(plain(array), list(range(array.shape[0])))
+    return named(axis_name, make(indices))
 
 
 def _leave(value: Any, make: type[Batched]) -> tuple[Any, bool]:

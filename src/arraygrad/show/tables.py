@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from numpy import ndarray
+from numpy import isfinite, ndarray
 
 from ..backends import backend_of
 from ..core.array import plain
@@ -89,6 +89,40 @@ def tensor_html(tensor: Any) -> str:
     if gradient is not None and type(gradient.array) is ndarray:  # nothing is computed to show it
         about += f"; gradient {range_text(gradient)}"
     return f"<pre>{html.escape(repr(tensor))}</pre>\n<small>{html.escape(about)}</small>"
+
+
+def result_html(result: Any) -> str:
+    """What a solver of SciPy returned, for Jupyter: its entries; of a trajectory, a picture, too.
+
+    >>> result_html({"success": True, "x": [1.0]})
+    '<table><caption>dict</caption><tr>...<tr><td>x</td><td>[1.0]</td></tr></table>'
+    """
+    rows = [(str(name), _short(value)) for name, value in result.items() if value is not None]
+    table = html_table(type(result).__name__, ("entry", "value"), rows)
+    return _picture(result["t"], result["y"]) + table if {"t", "y"} <= {*result} else table
+
+
+def _short(value: Any) -> str:
+    """A value in a line: of a large array, its type and range."""
+    if not hasattr(value, "dtype") or value.size <= 8:
+        return " ".join(repr(value).split())
+    return f"{tuple(value.shape)} {value.dtype}: {range_text(value)}"
+
+
+def _picture(t: Any, y: Any, width: int = 400, height: int = 200) -> str:
+    """The first twenty states over time, as a picture without axes; "" if there are no numbers."""
+    t, y = (backend_of(plain(x)).to_numpy(plain(x)) for x in (t, y))
+    if y.ndim != 2 or y.dtype.kind != "f" or y.size < 2 or not isfinite(y).all():
+        return ""
+    x = (t - t.min()) / (float(t.max() - t.min()) or 1.0) * width
+    y = (y.max() - y[:20]) / (float(y.max() - y.min()) or 1.0) * height
+    lines = "".join(
+        f'<polyline fill="none" stroke="hsl({137 * i % 360} 70% 45%)" points="'
+        + " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, row, strict=True))
+        + '"/>'
+        for i, row in enumerate(y)
+    )
+    return f'<svg width="{width}" height="{height}">{lines}</svg>'
 
 
 def range_text(array: Any) -> str:

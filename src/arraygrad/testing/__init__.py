@@ -7,8 +7,16 @@ from ..core.describing import describe as _describe
 from .closeness import assert_close
 from .derivatives import GradcheckError, gradcheck, gradgradcheck
 from .libraries import check_backend
+from .strategies import tensors
 
-__all__ = ["GradcheckError", "assert_close", "check_backend", "gradcheck", "gradgradcheck"]
+__all__ = [
+    "GradcheckError",
+    "assert_close",
+    "check_backend",
+    "gradcheck",
+    "gradgradcheck",
+    "tensors",
+]
 
 _describe((assert_close, check_backend), {}, {}, {})
 
