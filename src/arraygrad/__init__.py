@@ -20,6 +20,7 @@ from .autograd import enable_grad, grad, inference_mode, is_grad_enabled, no_gra
 from .backends import dtypes
 from .backends.dtypes import *
 from .backends.numpy.threads import get_num_threads, set_num_threads
+from .core.display import install as _install
 from .interop.info import __array_namespace_info__
 from .ops.arrangement import *
 from .ops.beyond import *
@@ -51,6 +52,7 @@ __all__ = [
 ]  # fmt: skip
 
 _describe(map(globals().get, __all__), "ag")
+_install()
 
 if TYPE_CHECKING:
     from . import (

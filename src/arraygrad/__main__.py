@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import importlib.util
 import platform
 import sys
 import time
@@ -14,8 +15,8 @@ from typing import Any
 from . import __version__
 
 # Each step runs statement by statement, as at Python's prompt, and prints the code that it runs.
-# All steps share one namespace.
-STEPS = [
+# All steps share one namespace. Some need a library, which an extra installs.
+STEPS: list[tuple[str, ...]] = [
     (
         "A gradient: one tensor in, one gradient out",
         """
@@ -111,41 +112,51 @@ STEPS = [
         """,
     ),
     (
-        "Other systems' grad, over the same engine: Lucid gives arrays",
+        "A gradient for each point at once: vmap of grad",
         """
-        import arraygrad.compat.lucid as lucid
-        a = lucid.tensor([2.0, -1.0, 0.5], requires_grad=True)
-        b = lucid.tensor([3.0, 4.0, -2.0], requires_grad=True)
-        lucid.autograd.grad((lucid.sum(a * b), lucid.sum(a * a)), (a, b))
+        def height(at):
+            return ag.exp(-at[0]**2) * ag.cos(at[1])
+        ag.func.vmap(ag.func.grad(height))(np.array([[0.0, 1.0], [1.0, 0.0], [0.5, 0.5]]))
         """,
     ),
     (
-        "PyTorch gives a tuple, in single precision",
+        "Native code: a pendulum of 10,000 steps, and its gradient",
         """
-        import arraygrad.compat.torch as torch
+        def swing(angle):
+            def step(state, _):
+                angle, speed = state
+                speed = speed - 0.001 * ag.sin(angle)
+                return (angle + 0.001 * speed, speed), None
+            return ag.func.scan(step, (angle, 0 * angle), length=10_000)[0][0]
+        fast = ag.compile(ag.func.grad(swing))
+        fast(np.array(0.5))
+        """,
+        "llvmlite",
+        "compile",
+    ),
+    (
+        "Through SciPy's solvers: how does the end of a decay depend on its rate?",
+        """
+        from arraygrad.scipy.integrate import solve_ivp
+        def end(rate):
+            return solve_ivp(lambda t, y: -rate * y, (0, 2), [3.0], rtol=1e-9).y[0, -1]
+        ag.func.grad(end)(np.array(0.5)), -6 * np.exp(-1)
+        """,
+        "scipy",
+        "scipy",
+    ),
+    (
+        "Other systems' grad, over the same engine: PyTorch's, Lucid's, sorix's, torch for R's",
+        """
+        from arraygrad.compat import lucid, rtorch, sorix, torch
         x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
         torch.autograd.grad((x * x).sum(), x)
-        """,
-    ),
-    (
-        "sorix keeps the graph unless told otherwise",
-        """
-        import arraygrad.compat.sorix as sorix
+        x = lucid.tensor([1.0, -2.0, 3.0], requires_grad=True)
+        lucid.autograd.grad(lucid.sum(x * x), x)
         x = sorix.tensor([1.0, -2.0, 3.0], requires_grad=True)
-        y = (x**3).sum()
-        sorix.grad(y, x)
-        sorix.grad(y, x, retain_graph=False)
-        """,
-    ),
-    (
-        "torch for R gives a list, and has no scalars",
-        """
-        from arraygrad.compat.rtorch import autograd_grad, runif, torch_tensor
-        w = torch_tensor(0.5, requires_grad=True)
-        b = torch_tensor(0.9, requires_grad=True)
-        x = torch_tensor(runif(100))
-        loss = ((2 * x + 1) - (w * x + b))**2
-        autograd_grad(loss.mean(), [w, b])
+        sorix.grad((x * x).sum(), x)
+        x = rtorch.torch_tensor([1.0, -2.0, 3.0], requires_grad=True)
+        rtorch.autograd_grad((x * x).sum(), x)
         """,
     ),
 ]
@@ -183,10 +194,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.parse_args(arguments)
     start = time.perf_counter()
     names: dict[str, Any] = {}
-    for number, (title, source) in enumerate(STEPS, 1):
+    for number, (title, source, *needs) in enumerate(STEPS, 1):
         heading = f"{number}. {title}"
         print(heading, "-" * len(heading), sep="\n")
-        show(source, names)
+        if needs and importlib.util.find_spec(needs[0]) is None:
+            print(f"left out, because {needs[0]} is missing: pip install 'arraygrad[{needs[1]}]'")
+        else:
+            show(source, names)
         print()
     print(f"All of this was computed just now, in {time.perf_counter() - start:.1f} seconds.")
     return 0

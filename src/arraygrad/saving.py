@@ -223,6 +223,9 @@ _FORMATS: dict[str, tuple[Callable[..., None], Callable[..., Any]]] = {
 
 
 def _format(file: str | os.PathLike[str]) -> Any:
+    if not isinstance(file, str | os.PathLike):
+        kind = type(file).__name__
+        raise TypeError(f"file must be a path, not {kind}: save(structure, file), load(file)")
     found = _FORMATS.get(Path(file).suffix)
     if found is None:
         raise ValueError(f"file must have a name that ends in .npz or .safetensors, not {file}")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from ..core import upward
-from ..core.cpython import is_stored, running
+from ..core.cpython import is_stored, lasting, running
 from ..errors import NoGradientError
 
 _REFUSED: ContextVar[bool] = ContextVar("arraygrad_numbers_refused", default=False)
@@ -58,8 +58,11 @@ def check_not_stored(depth: int) -> None:
     is.
     """
     if is_stored(depth + 1):
-        raise NoGradientError(
-            "an array that is differentiated, or inside a transform, cannot be stored in an array "
-            "of NumPy: make that one by zeros_like() of a tensor, or join arrays by stack(); if "
-            "losing gradients is meant, store detach() or item()"
+        raise lasting(
+            NoGradientError(
+                "an array that is differentiated, or inside a transform, cannot be stored in an "
+                "array of NumPy: make that one by ag.zeros(), or by zeros_like() of a tensor; or "
+                "join a list of arrays by stack(); if losing gradients is meant, store detach() "
+                "or item()"
+            )
         )

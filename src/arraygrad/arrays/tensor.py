@@ -152,8 +152,9 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
             check_not_in_scipy()
             raise NoGradientError(
                 "a tensor that requires gradients cannot become a NumPy array without losing "
-                "them: join tensors by numpy.stack() rather than numpy.array(), write to a tensor "
-                "rather than to a NumPy array, or call detach() first if that is meant"
+                "them: join tensors by numpy.stack() rather than numpy.array(), write to a tensor, "
+                "as ag.zeros() gives, rather than to a NumPy array, or call detach() first if that "
+                "is meant"
             )
         if is_transformed(self._array):
             check_not_in_scipy()

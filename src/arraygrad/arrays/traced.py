@@ -56,7 +56,10 @@ class Traced(TransformMethods, Array):
     def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if not op.runs_in_blocks or params:
             raise NotTraceable
-        program = next(a.program() for a in arrays if type(a) is cls)
+        program = None
+        for a in arrays:
+            if type(a) is cls:
+                program = a.program()
         assert program is not None
         ones = program.ones
         if op is multiply.op and ones is not None:  # type: ignore[attr-defined]
@@ -131,10 +134,15 @@ class Program:
 
     def add(self, kernel: Kernel, arguments: Sequence[Any], op: Op | None = None) -> Traced:
         """Add a step: a kernel, which may be that of an op, computes a new value from others."""
-        elements = [a._array if type(a) is Traced else a for a in arguments]
-        if any(e is a and np.ndim(e) for e, a in zip(elements, arguments, strict=True)):
-            raise NotTraceable  # a rule made this array, for the single element only
-        is_whole = any(type(a) is Traced and a.is_whole for a in arguments)
+        elements, is_whole = [], False
+        for a in arguments:
+            if type(a) is Traced:
+                elements.append(a._array)
+                is_whole = is_whole or a.is_whole
+            elif getattr(a, "ndim", 0):
+                raise NotTraceable  # a rule made this array, for the single element only
+            else:
+                elements.append(a)
         value = Traced(kernel(*elements), self, is_whole)
         self.steps.append(_Step(kernel, arguments, value, op if op and op.is_library else None))
         return value

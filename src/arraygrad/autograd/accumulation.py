@@ -13,7 +13,7 @@ from ..arrays.writes.tensors import keeps_replaced
 from ..backends import backend_of
 from ..core.array import Array, plain
 from ..core.cpython import ALONE, getrefcount
-from ..core.locks import acquire
+from ..core.locks import held
 from ..core.nodes import Leaf, Node
 from ..core.versions import about_to_write, mark_written, writes_to
 from ..sweep.engine import Sweep
@@ -23,31 +23,31 @@ _accumulating = threading.RLock()  # reentrant: `+` may run user code that accum
 
 def accumulate_all(sweep: Sweep, tensor_of: dict[Node, Any]) -> None:
     """Add the results of a sweep to the `.grad` of their tensors."""
-    results = sweep.results
     _check_levels(sweep)
-    reached: list[tuple[Leaf, Tensor, Any]] = []
-    locked: list[bool] = []
-    try:
-        acquire(_accumulating, locked)
-        for node in results:
-            tensor = tensor_of.get(node)
-            if not isinstance(tensor, Tensor):
-                tensor = _holder(node)
-            if results[node] is None or tensor is None or tensor._node is not node:
-                continue
-            held = [results[node]]
-            results[node] = None
-            if isinstance(node, Leaf):
-                reached.append((node, tensor, held[0] if node.has_posthooks else None))
-            _accumulate(tensor, held, sweep.create_graph)
-    finally:
-        if locked:
-            _accumulating.release()
+    reached = held(_accumulating, _add_results, sweep, tensor_of)
     for leaf, tensor, gradient in reached:
         for hook in list(leaf.accumulated.values()):
             sweep.call(hook, tensor)
         if gradient is not None:
             sweep.call_leaf_posthooks(leaf, gradient)
+
+
+def _add_results(sweep: Sweep, tensor_of: dict[Node, Any]) -> list[tuple[Leaf, Tensor, Any]]:
+    """Add the results. Returns the leaves among them, with the gradients that hooks wait for."""
+    results = sweep.results
+    reached: list[tuple[Leaf, Tensor, Any]] = []
+    for node in results:
+        tensor = tensor_of.get(node)
+        if not isinstance(tensor, Tensor):
+            tensor = _holder(node)
+        if results[node] is None or tensor is None or tensor._node is not node:
+            continue
+        gradient = [results[node]]
+        results[node] = None
+        if isinstance(node, Leaf):
+            reached.append((node, tensor, gradient[0] if node.has_posthooks else None))
+        _accumulate(tensor, gradient, sweep.create_graph)
+    return reached
 
 
 def _check_levels(sweep: Sweep) -> None:

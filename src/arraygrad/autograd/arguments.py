@@ -11,7 +11,7 @@ import numpy as np
 from .. import ops
 from ..arrays.batched import batched_type
 from ..arrays.creation import operand
-from ..arrays.tensor import Tensor, tensor_type_at
+from ..arrays.tensor import Tensor, tensor_type_at, view_type_at
 from ..backends import backend_of, default
 from ..core.array import Array
 from ..core.axes import same_shape
@@ -102,8 +102,13 @@ def _edge_node(edge: Any, name: str) -> Node:
     return output_node(node, number)
 
 
-_OUTERMOST = {Tensor}
+_OUTERMOST = frozenset((Tensor, view_type_at(Tensor.level)))
 _NUMPY = (np.ndarray, np.generic)
+
+
+def are_outermost(outputs: list[Any], inputs: list[Any]) -> bool:
+    """Whether all outputs and inputs are tensors outside of all transforms."""
+    return _OUTERMOST.issuperset(map(type, outputs + inputs))
 
 
 def common_level(outputs: list[Any], inputs: list[Any]) -> float:
@@ -111,7 +116,7 @@ def common_level(outputs: list[Any], inputs: list[Any]) -> float:
 
     An input of another level must be unused; if the outputs depend on it, raise.
     """
-    if set(map(type, outputs + inputs)) == _OUTERMOST:
+    if are_outermost(outputs, inputs):
         return Tensor.level
     levels = {t.level for t in outputs if isinstance(t, Tensor)}
     others = [t for t in inputs if isinstance(t, Tensor)]

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from numpy import ndarray
+
 from .. import ops
 from ..arrays.tensor import Tensor
 from ..backends import backend_of
 from ..core.kinds import Opaque
 from ..core.modes import current_modes
 from ..core.nodes import FREED, LAST_WRITE, Node, freed_error, next_number, output_node
-from ..core.saved import pack, remember_origin, unpack
+from ..core.saved import pack, remember_lines, unpack
 from ..core.versions import as_saved_alone
 from ..errors import RuleError
 from ..ops.define.rules import Pullback
@@ -176,17 +178,20 @@ class FunctionCtx(Node):
             return self._pending
         assert self.pullback is not None
         clears = self.pullback.function.clear_saved_tensors_on_access  # type: ignore[attr-defined]
-        nodes = dict(zip(self.pullback.positions, self.edges, strict=True))
+        positions = self.pullback.positions
         found: list[Any] = []
         for kept, place in zip(self.saved, self._places, strict=True):
-            array = unpack(kept)
+            array = kept if type(kept) is ndarray else unpack(kept)
             if array is not None and self.number < LAST_WRITE[0]:
                 sweep = current_sweep()
                 array = as_saved_alone(self, array, {} if sweep is None else sweep.rewound)
             node = None
             if place is not None:
                 kind, i = place
-                node = output_node(self, i) if kind == "output" else nodes.get(i)
+                if kind == "output":
+                    node = output_node(self, i)
+                elif i in positions:
+                    node = self.edges[positions.index(i)]
             found.append(None if array is None else self._made(array, node))
         if clears:
             self.saved = FREED
@@ -220,7 +225,7 @@ class FunctionCtx(Node):
         hooks = modes.saved_hooks
         self.saved = tuple(pack(a, hooks) for a in arrays) if hooks else tuple(arrays)
         if modes.anomaly is not None:
-            remember_origin(self)
+            remember_lines(self)
 
 
 def _check_saved(tensors: tuple[Any, ...], what: str) -> None:
@@ -237,9 +242,9 @@ def _run_backward(sweep: Sweep, node: Node, g: Any) -> list[Any]:
     assert isinstance(node, FunctionCtx) and node.pullback is not None
     pullback = node.pullback
     gs = list(g) if pullback.multiple else [g]
-    if node._materialize and any(part is None for part in gs):
-        shapes: Any = node.shape if pullback.multiple else [node.shape]
-        dtypes: Any = node.dtype if pullback.multiple else [node.dtype]
+    if pullback.multiple and node._materialize and any(part is None for part in gs):
+        shapes: Any = node.shape
+        dtypes: Any = node.dtype
         like = next(part for part in gs if part is not None)
         backend, plain = backend_of(like), ops.plain(like)
         gs = [

@@ -21,9 +21,17 @@ from ..ops.define.rules import Pullback
 from ..sweep.engine import Sweep
 from ..sweep.hooks import wrapped
 from .accumulation import accumulate_all, owned
-from .arguments import common_level, given_values, input_nodes, output_nodes, seeds_of, sequence
+from .arguments import (
+    are_outermost,
+    common_level,
+    given_values,
+    input_nodes,
+    output_nodes,
+    seeds_of,
+    sequence,
+)
 from .outward import Call, grad_below, grad_from_inside, is_below, is_inside
-from .structures import flatten, place
+from .structures import Rebuild, flatten, place
 
 One = Tensor | GradientEdge
 K = TypeVar("K")
@@ -179,61 +187,91 @@ def grad(
             "materialize_grads=True turns unused inputs into zeros, so allow_unused=False cannot "
             "be asked for as well: leave it out"
         )
-    if retain_graph is None:
-        retain_graph = create_graph
-    if create_graph and recorder() is None:
-        with _recording():
-            return grad(
-                outputs,
-                inputs,
-                grad_outputs,
-                retain_graph=retain_graph,
-                create_graph=True,
-                allow_unused=allow_unused,
-                is_grads_batched=is_grads_batched,
-                materialize_grads=materialize_grads,
-            )
     flat_outputs = sequence(outputs, "outputs")
     flat_inputs, rebuild = flatten(inputs)
     if not flat_inputs:
         raise ValueError(
             "inputs is empty: name at least one tensor to differentiate with respect to"
         )
-    flat_inputs = [stand_in_for(x) for x in flat_inputs]
-    inside = any(map(is_inside, flat_outputs))
-    if inside or (not create_graph and is_below(flat_outputs, flat_inputs)):
-        options = {
-            "retain_graph": retain_graph,
-            "create_graph": create_graph,
-            "allow_unused": allow_unused,
-            "is_grads_batched": is_grads_batched,
-            "materialize_grads": materialize_grads,
-        }
-        given = given_values(grad_outputs, len(flat_outputs), "grad_outputs")
-        call = Call(grad, flat_outputs, flat_inputs, given, options)
-        return rebuild(list((grad_from_inside if inside else grad_below)(call)))
-    starts = output_nodes(flat_outputs, "outputs[{}]")
-    targets = input_nodes(flat_inputs, rebuild)
-    seeds = seeds_of(flat_outputs, starts, grad_outputs, create_graph, is_grads_batched)
-    sweep = Sweep(
-        starts,
-        targets,
-        common_level(flat_outputs, flat_inputs),
+    found = gradients(
+        flat_outputs,
+        flat_inputs,
+        grad_outputs,
+        retain_graph,
         create_graph,
-        current_modes().anomaly,
+        allow_unused,
+        is_grads_batched,
+        materialize_grads,
+        rebuild,
+        current_modes().keeps_written is not False,
     )
-    results = sweep.run(list(zip(starts, seeds, strict=True)))
-    for i, target in enumerate(targets):
-        if results[target] is None and not allow_unused:
-            raise UnusedInputError(
-                f"inputs{place(rebuild, len(targets), i)} was not used to compute the outputs. "
-                "Pass allow_unused=True to get None for it, or materialize_grads=True to get zeros"
+    return rebuild(found)
+
+
+def gradients(
+    outputs: list[Any],
+    inputs: list[Any],
+    grad_outputs: Any,
+    retain_graph: bool | None,
+    create_graph: bool,
+    allow_unused: bool,
+    is_grads_batched: bool,
+    materialize_grads: bool,
+    rebuild: Rebuild,
+    restores: bool,
+) -> list[Any]:
+    """`grad` of lists. `rebuild` says where inputs were, for errors; `Sweep` says `restores`."""
+    if retain_graph is None:
+        retain_graph = create_graph
+    if create_graph and recorder() is None:
+        with _recording():
+            return gradients(
+                outputs,
+                inputs,
+                grad_outputs,
+                retain_graph,
+                True,
+                allow_unused,
+                is_grads_batched,
+                materialize_grads,
+                rebuild,
+                restores,
             )
-    gradients = _hand_out(sweep, flat_inputs, targets, seeds, is_grads_batched, materialize_grads)
-    result = rebuild(gradients)
+    modes = current_modes()
+    if modes.closing is not None:
+        inputs = [stand_in_for(x) for x in inputs]
+    level = Tensor.level
+    if not are_outermost(outputs, inputs):
+        inside = any(map(is_inside, outputs))
+        if inside or (not create_graph and is_below(outputs, inputs)):
+            options = {
+                "retain_graph": retain_graph,
+                "create_graph": create_graph,
+                "allow_unused": allow_unused,
+                "is_grads_batched": is_grads_batched,
+                "materialize_grads": materialize_grads,
+            }
+            given = given_values(grad_outputs, len(outputs), "grad_outputs")
+            call = Call(grad, outputs, inputs, given, options)
+            return list((grad_from_inside if inside else grad_below)(call))
+        level = common_level(outputs, inputs)
+    starts = output_nodes(outputs, "outputs[{}]")
+    targets = input_nodes(inputs, rebuild)
+    seeds = seeds_of(outputs, starts, grad_outputs, create_graph, is_grads_batched)
+    sweep = Sweep(starts, targets, level, create_graph, modes.anomaly, restores)
+    results = sweep.run(list(zip(starts, seeds, strict=True)))
+    if not allow_unused:
+        for i, target in enumerate(targets):
+            if results[target] is None:
+                raise UnusedInputError(
+                    f"inputs{place(rebuild, len(targets), i)} was not used to compute the outputs. "
+                    "Pass allow_unused=True to get None for it, or materialize_grads=True to get "
+                    "zeros"
+                )
+    found = _hand_out(sweep, inputs, targets, seeds, is_grads_batched, materialize_grads)
     if not retain_graph:
         sweep.release()
-    return result
+    return found
 
 
 def backward(
@@ -277,13 +315,20 @@ def backward_from(
     create_graph: bool,
     inputs: Any,
     names: tuple[str, str] = ("tensors[{}]", "grad_tensors[{}]"),
+    restores: bool | None = None,
 ) -> None:
-    """`backward`, with the names of the tensors and their gradients in errors."""
+    """`backward`, with the names of the tensors and their gradients in errors.
+
+    `restores` is the sweep's; by default, it is what the modes say.
+    """
+    modes = current_modes()
+    if restores is None:
+        restores = modes.keeps_written is not False
     if retain_graph is None:
         retain_graph = create_graph
     if create_graph and recorder() is None:
         with _recording():
-            return backward_from(tensors, grad_tensors, retain_graph, True, inputs, names)
+            return backward_from(tensors, grad_tensors, retain_graph, True, inputs, names, restores)
     flat_outputs = sequence(tensors, "tensors")
     starts = output_nodes(flat_outputs, names[0])
     flat_inputs: list[Any] = []
@@ -295,7 +340,7 @@ def backward_from(
         targets = input_nodes(flat_inputs, rebuild)
     seeds = seeds_of(flat_outputs, starts, grad_tensors, create_graph, False, names)
     level = common_level(flat_outputs, flat_inputs)
-    sweep = Sweep(starts, targets, level, create_graph, current_modes().anomaly)
+    sweep = Sweep(starts, targets, level, create_graph, modes.anomaly, restores)
     results = sweep.run(list(zip(starts, seeds, strict=True)))
     ran = set(sweep.order) if targets else sweep.needed
     for node in results:

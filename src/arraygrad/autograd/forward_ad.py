@@ -12,8 +12,6 @@ tensor([3., 0.])
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
@@ -38,22 +36,9 @@ def __dir__() -> list[str]:
     return __all__
 
 
-class _Level(NamedTuple):
-    """A dual level that was opened.
-
-    `context` gives what entered it. A block keeps that itself, so that it ends at the latest when
-    the block goes, and gives None from then on.
-    """
-
-    number: int
-    context: Callable[[], new_level | None]
-
-
-_opened: ContextVar[tuple[_Level, ...]] = ContextVar("arraygrad_dual_levels", default=())
-
-
-def _open() -> tuple[_Level, ...]:
-    return tuple([opened for opened in _opened.get() if opened.context() is not None])
+# The levels that are open, innermost last.
+_opened: ContextVar[tuple[new_level, ...]] = ContextVar("arraygrad_dual_levels", default=())
+open_levels = _opened.get
 
 
 class UnpackedDualTensor(NamedTuple):
@@ -65,29 +50,23 @@ class UnpackedDualTensor(NamedTuple):
 
 def enter_dual_level() -> int:
     """Open a level of forward mode, and return its number. Levels nest."""
-    context = new_level()
-    return _enter(context, lambda: context)
-
-
-def _enter(context: new_level, found: Callable[[], new_level | None]) -> int:
-    level = context.__enter__()
-    _opened.set((*_open(), _Level(level, found)))
-    return level
+    opened = new_level()
+    opened.__enter__()
+    _opened.set((*open_levels(), opened))
+    return opened.level
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
     """Close the innermost level, which must be `level` if that is given."""
-    if not _open():
+    if not open_levels():
         raise RuntimeError("no dual level is open: exit_dual_level() has nothing to close")
-    *rest, innermost = _open()
-    if level is not None and level != innermost.number:
+    *rest, innermost = open_levels()
+    if level is not None and level != innermost.level:
         raise RuntimeError(
-            f"level {level} is not the innermost dual level, which is {innermost.number}"
+            f"level {level} is not the innermost dual level, which is {innermost.level}"
         )
-    context = innermost.context()
-    assert context is not None
     _opened.set(tuple(rest))
-    context.__exit__(None, None, None)
+    innermost.__exit__()
 
 
 class dual_level:  # noqa: N801  (torch's name)
@@ -104,21 +83,19 @@ class dual_level:  # noqa: N801  (torch's name)
     """
 
     def __enter__(self) -> int:
-        self._context = new_level()
-        self._level = _enter(self._context, weakref.ref(self._context))
+        self._level = enter_dual_level()
         return self._level
 
     def __exit__(self, *exc: object) -> None:
-        # Blocks further inside that were interrupted before they could be left end here, too.
-        found = [k for k, opened in enumerate(_open()) if opened.context() is self._context]
-        if not found:
+        if self._level not in (opened.level for opened in open_levels()):
             raise RuntimeError(f"dual level {self._level} has been closed before its block ended")
-        _opened.set(_open()[: found[0]])
-        self._context.__exit__()
+        while open_levels()[-1].level != self._level:
+            exit_dual_level()  # a block further inside, which an interrupt kept from being left
+        exit_dual_level()
 
 
 def _innermost(level: int | None, what: str) -> int:
-    levels = [opened.number for opened in _open()]
+    levels = [opened.level for opened in open_levels()]
     if level is None and levels:
         return levels[-1]
     if level not in levels:

@@ -22,7 +22,7 @@ from ..core import upward
 from ..core.array import Array, is_transformed
 from ..core.levels import new_level
 from ..core.memory import owner_of
-from ..core.modes import no_grad
+from ..core.modes import no_grad, without_grad
 from ..core.nodes import (
     Leaf,
     Node,
@@ -234,12 +234,15 @@ def _positional(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, An
 
 def _compute(cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...]) -> Any:
     """Run `forward`, in either of its forms, without recording the ops inside."""
-    with no_grad():
-        if cls.setup_context is None:
-            return cls.forward(ctx, *args)
-        output = cls.forward(*args)
-        cls.setup_context(ctx, args, output)
-        return output
+    if cls.setup_context is None:
+        return without_grad(cls.forward, ctx, *args)
+    return without_grad(_compute_apart, cls, ctx, args)
+
+
+def _compute_apart(cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...]) -> Any:
+    output = cls.forward(*args)
+    cls.setup_context(ctx, args, output)  # type: ignore[misc]
+    return output
 
 
 class SetupContextError(RuntimeError):
@@ -271,7 +274,8 @@ def _record(cls: type[Function], level: float, args: tuple[Any, ...]) -> tuple[A
         given.append(value)
         deeper = deeper or is_transformed(value)
     ctx = cls.context(cls, tuple(edges), tuple(wanted), len(args))
-    ctx._made = make
+    if make is not Tensor:
+        ctx._made = make
     raw = tuple(given)
     if deeper:
         # There are transforms further out, which use the derivatives of the function, too.
@@ -373,7 +377,7 @@ def _attach(
             results.append(array)
         else:
             result = make(array, node if diff else None)
-            source = next((i for i in inputs if _shares_memory(i, array)), None)
+            source = _shared(inputs, array)
             results.append(result if source is None else _as_view(source, result))
     return tuple(results) if many else results[0]
 
@@ -388,20 +392,20 @@ def _attach_one(ctx: FunctionCtx, inputs: tuple[Any, ...], output: Any, make: An
         ctx.shape, ctx.dtype = (), None
         return array
     ctx.shape, ctx.dtype = array.shape, dtype
-    diff = bool(ctx.edges) and backend_of(array).kind(dtype) in "fc"
-    result = make(array, ctx if diff else None)
-    for value in inputs:
-        if _shares_memory(value, array):
-            return _as_view(value, result)
-    return result
+    kind = dtype.kind if type(array) is np.ndarray else backend_of(array).kind(dtype)
+    result = make(array, ctx if ctx.edges and kind in "fc" else None)
+    source = _shared(inputs, array)
+    return result if source is None else _as_view(source, result)
 
 
-def _shares_memory(value: Any, array: Any) -> bool:
-    """Whether a tensor that requires gradients, or any other, holds the memory of a NumPy array."""
-    if not isinstance(value, Tensor) or not isinstance(array, np.ndarray):
-        return False
-    mine = value._array
-    return isinstance(mine, np.ndarray) and owner_of(mine) is owner_of(array) and array.size > 0
+def _shared(inputs: tuple[Any, ...], array: Any) -> Tensor | None:
+    """The first tensor, which may require gradients, that holds the memory of a NumPy array."""
+    if isinstance(array, np.ndarray) and array.size:
+        owner = owner_of(array)
+        for value in inputs:
+            if isinstance(value, Tensor) and owner_of(value._array) is owner:
+                return value
+    return None
 
 
 def _as_view(source: Tensor, result: Tensor) -> Tensor:

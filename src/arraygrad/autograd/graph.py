@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, Self, overload
+from typing import Any, Literal, overload
 
 from ..arrays.tensor import Tensor, tensor_type
 from ..arrays.writes.tensors import holder_of
 from ..backends import backend_of
 from ..core.describing import describe as _describe
-from ..core.modes import ModeContext, current_modes, no_grad
+from ..core.modes import ModeContext, Modes, no_grad
 from ..core.nodes import GradientEdge, Node, RemovableHandle, public_edge
 from ..core.versions import mark_written
 from ..errors import NoGradientError
@@ -105,11 +105,10 @@ class saved_tensors_hooks(ModeContext):  # noqa: N801  (torch's name)
 
         super().__init__(saved_hooks=(pack, unpack))
 
-    def __enter__(self) -> Self:
-        forbidden = current_modes().hooks_forbidden
-        if forbidden is not None:
-            raise RuntimeError(forbidden)
-        return super().__enter__()
+    def _changed(self, modes: Modes) -> Modes:
+        if modes.hooks_forbidden is not None:
+            raise RuntimeError(modes.hooks_forbidden)
+        return super()._changed(modes)
 
 
 class save_on_cpu(saved_tensors_hooks):  # noqa: N801  (torch's name)
@@ -217,10 +216,10 @@ class disable_saved_tensors_hooks(ModeContext):  # noqa: N801  (torch's name)
     def __init__(self, error_message: str) -> None:
         super().__init__(hooks_forbidden=error_message, saved_hooks=None)
 
-    def __enter__(self) -> Self:
-        if current_modes().saved_hooks is not None:
+    def _changed(self, modes: Modes) -> Modes:
+        if modes.saved_hooks is not None:
             raise RuntimeError(self._changes["hooks_forbidden"])
-        return super().__enter__()
+        return super()._changed(modes)
 
 
 class _Group:

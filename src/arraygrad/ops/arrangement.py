@@ -263,7 +263,7 @@ def rot90(x: Any, /, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
         return flip(x, axis=(first, second))
     if turns == 1:
         return swapaxes(flip(x, axis=second), first, second)
-    return flip(swapaxes(x, first, second), axis=second) if turns == 3 else copy(x)
+    return flip(swapaxes(x, first, second), axis=second) if turns == 3 else flip(x, axis=())
 
 
 @one_array
@@ -390,6 +390,8 @@ def pad(
     widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2))
     if widths.dtype.kind not in "iu" or (widths < 0).any():
         raise ValueError(f"pad_width must be integers that are not negative, got {pad_width!r}")
+    if not widths.any():
+        return copy(x)
     for axis, (before, after) in enumerate(widths.tolist()):
         if not before and not after:
             continue

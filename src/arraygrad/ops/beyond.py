@@ -36,12 +36,21 @@ cbrt = unary(
     compute=lambda xp, x: xp.cbrt(x) if hasattr(xp, "cbrt") else xp.sign(x) * xp.abs(x) ** (1 / 3),
     doc="The cube root. The derivative at zero is infinite.",
 )
+
+
+def _fmod(xp: Any, x: Any, y: Any) -> Any:
+    if hasattr(xp, "fmod"):
+        return xp.fmod(x, y)
+    rest = xp.remainder(abs(x), abs(y))  # exact, also where the quotient is large
+    return xp.where(x < 0, -rest, rest)
+
+
 fmod = binary(
     "fmod",
     vjp_x=lambda g: g,
     vjp_y=lambda g, x, y: -g * trunc(x / y),
     kind=Elementwise(wraps=True),
-    compute=lambda xp, x, y: xp.fmod(x, y) if hasattr(xp, "fmod") else x - xp.trunc(x / y) * y,
+    compute=_fmod,
     doc="The remainder of `x` divided by `y`, with the sign of `x`. The slope by `x` is one "
     "everywhere, also where the remainder jumps.",
 )

@@ -27,8 +27,8 @@ from ..core.array import Array, plain
 from ..core.cpython import ALONE, getrefcount
 from ..core.indices import as_view, fill
 from ..core.memory import reuse_memory
-from ..core.modes import current_modes, enable_grad, modes_in_force, restore_modes
-from ..core.nodes import FREED, LAST_WRITE, Leaf, Node
+from ..core.modes import current_modes, enable_grad, set_modes
+from ..core.nodes import FREED, LAST_WRITE, Leaf, Node, Output
 from ..core.past import Rewound
 from ..core.versions import Writes, as_saved
 from ..errors import RuleError
@@ -59,11 +59,15 @@ class Sweep(CallsUsers):
     anomaly : {None, "trace", "nan"}
         With "trace", errors name the user's line that recorded the node. With "nan", a NaN is an
         error, too.
+    restores : bool
+        Whether saved values that have been written since are restored. Otherwise they are an error.
 
     Attributes
     ----------
     order, needed, everything, results
         See `Plan`.
+    is_partial : bool
+        Whether there are targets.
     notes : dict
         What hooks remember until the end of the sweep.
     table : dict of Node to array
@@ -81,11 +85,13 @@ class Sweep(CallsUsers):
         "create_graph",
         "depth",
         "everything",
+        "is_partial",
         "live",
         "needed",
         "notes",
         "order",
         "owned",
+        "restores",
         "results",
         "rewound",
         "table",
@@ -105,8 +111,10 @@ class Sweep(CallsUsers):
         level: float,
         create_graph: bool,
         anomaly: str | None = None,
+        restores: bool = True,
     ) -> None:
         self.tensor_type = tensor_type_at(level)
+        self.restores, self.is_partial = restores, targets is not None
         self.create_graph = create_graph
         self.anomaly = anomaly
         self.notes: dict[Any, Any] = {}
@@ -141,7 +149,7 @@ class Sweep(CallsUsers):
 
     def _run_from(self, seeds: list[tuple[Node, Any]], follows: bool | None) -> None:
         self.table, self.owned = {}, set()
-        self.rewound = None if current_modes().keeps_written is False else {}
+        self.rewound = {} if self.restores else None
         for node, cotangent in seeds:
             if node in self.needed:
                 self.add_fitted(node, cotangent)
@@ -150,7 +158,7 @@ class Sweep(CallsUsers):
         around = _current.get()
         self.depth = 0 if around is None else around.depth + 1
         run = self._run if (self.depth + 1) % _THREAD_EVERY else self._run_in_thread
-        before = modes_in_force()
+        before = current_modes()
         try:
             _current.set(self)
             # Infinities and NaN in a gradient are results like any other; see detect_anomaly.
@@ -161,7 +169,7 @@ class Sweep(CallsUsers):
                 else:
                     run()
         except BaseException:
-            restore_modes(*before)  # a rule that overflowed the stack may not have reset them
+            set_modes(before)  # a rule that overflowed the stack may not have reset them
             raise
         finally:
             _current.set(around)
@@ -218,7 +226,14 @@ class Sweep(CallsUsers):
                 if partial is not None and isinstance(g, generic):
                     g = np.asarray(g)
                 if partial is None or careful or extras is not None or type(g) is not ndarray:
-                    way_of(node).run(self, node, g, saved)
+                    users = pullback.backward  # type: ignore[union-attr]
+                    is_plain = not careful and extras is None and not self.live.follows
+                    if users is None or not is_plain or type(node) is Output:
+                        way_of(node).run(self, node, g, saved)
+                        continue
+                    for edge, part in zip(node.edges, users(self, node, g)):  # noqa: B905
+                        if part is not None:
+                            self.add(edge, part, node)
                     continue
                 if known or pullback.kind.overwrites:  # type: ignore[union-attr]
                     wanted = self.live.follow(node, g, saved)[0]

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy import ndarray
+
 from ..arrays.tensor import Tensor
 from ..core.array import Array
 from ..core.levels import in_flight
-from ..core.modes import no_grad
+from ..core.modes import without_grad
 from ..core.nodes import Leaf, Node
 from ..core.versions import read_only
 from ..errors import RuleError
@@ -28,13 +30,14 @@ class CallsUsers:
         """Call user code: under `no_grad`, unless the sweep creates a graph or is a transform's."""
         if self.create_graph or self.tensor_type is not Tensor:
             return function(*args)
-        with no_grad():
-            return function(*args)
+        return without_grad(function, *args)
 
     def as_tensor(self, g: Any) -> Any:
         """A cotangent as a tensor, for user code."""
         if g is None or self.create_graph:
             return g
+        if type(g) is ndarray:
+            return self.tensor_type(read_only(g))
         return wrapped(self.tensor_type, read_only(self.bare(g)), in_flight())
 
     def bare(self, g: Any) -> Any:

@@ -56,6 +56,20 @@ def _in_place(function: Any) -> Any:
     return method
 
 
+def _operator(function: Any) -> InPlaceMethod[[Operand]]:
+    """The operator like `+=` of an op: in place, but for numbers, which NumPy never changes."""
+    name = f"{function.__name__}_"
+
+    def operator(self: Any, other: Any) -> Any:
+        is_memory = not self._is_replaced and type(self._array) is np.ndarray  # most often
+        if not is_memory and self._is_number:
+            return function(self, other)
+        self._change(function, (other,), {}, name)
+        return self
+
+    return operator
+
+
 class InPlace:
     """What can be done to an array in place.
 
@@ -64,6 +78,11 @@ class InPlace:
 
     __slots__ = ()
     _is_replaced = False  # whether a write replaces the array inside, and those of the views
+
+    @property
+    def _is_number(self) -> bool:
+        """Whether NumPy would have a number here, not an array without axes."""
+        raise NotImplementedError
 
     def _change(self, function: Any, args: Any, kwargs: Any, name: str) -> None:
         """Replace all values by `function` of the array, `args` and `kwargs`."""
@@ -146,19 +165,18 @@ class InPlace:
         """
         self._change(ops.sort, (), {"axis": check_partition(self, kth, axis, kind, order)}, "sort")
 
-    __iadd__ = add_ = _in_place(ops.add)
-    __isub__ = sub_ = subtract_ = _in_place(ops.subtract)
-    __imul__ = mul_ = multiply_ = _in_place(ops.multiply)
-    __itruediv__ = div_ = divide_ = _in_place(ops.divide)
-    __ifloordiv__ = floor_divide_ = _in_place(ops.floor_divide)
-    __imod__ = remainder_ = _in_place(ops.remainder)
-    __ipow__ = pow_ = _in_place(ops.pow)
-    __iand__ = bitwise_and_ = _in_place(ops.bitwise_and)
-    __ior__ = bitwise_or_ = _in_place(ops.bitwise_or)
-    __ixor__ = bitwise_xor_ = _in_place(ops.bitwise_xor)
-    __ilshift__ = bitwise_left_shift_ = _in_place(ops.bitwise_left_shift)
-    __irshift__ = bitwise_right_shift_ = _in_place(ops.bitwise_right_shift)
-    __imatmul__ = _in_place(ops.matmul)
+    add_ = _in_place(ops.add)
+    sub_ = subtract_ = _in_place(ops.subtract)
+    mul_ = multiply_ = _in_place(ops.multiply)
+    div_ = divide_ = _in_place(ops.divide)
+    floor_divide_ = _in_place(ops.floor_divide)
+    remainder_ = _in_place(ops.remainder)
+    pow_ = _in_place(ops.pow)
+    bitwise_and_ = _in_place(ops.bitwise_and)
+    bitwise_or_ = _in_place(ops.bitwise_or)
+    bitwise_xor_ = _in_place(ops.bitwise_xor)
+    bitwise_left_shift_ = _in_place(ops.bitwise_left_shift)
+    bitwise_right_shift_ = _in_place(ops.bitwise_right_shift)
     abs_ = _in_place(ops.abs)
     acos_ = _in_place(ops.acos)
     acosh_ = _in_place(ops.acosh)
@@ -196,6 +214,19 @@ class InPlace:
     tril_ = _in_place(ops.tril)
     triu_ = _in_place(ops.triu)
     trunc_ = _in_place(ops.trunc)
+    __iadd__ = _operator(ops.add)
+    __isub__ = _operator(ops.subtract)
+    __imul__ = _operator(ops.multiply)
+    __itruediv__ = _operator(ops.divide)
+    __ifloordiv__ = _operator(ops.floor_divide)
+    __imod__ = _operator(ops.remainder)
+    __ipow__ = _operator(ops.pow)
+    __iand__ = _operator(ops.bitwise_and)
+    __ior__ = _operator(ops.bitwise_or)
+    __ixor__ = _operator(ops.bitwise_xor)
+    __ilshift__ = _operator(ops.bitwise_left_shift)
+    __irshift__ = _operator(ops.bitwise_right_shift)
+    __imatmul__ = _operator(ops.matmul)
 
 
 _ASSIGNMENT = "an assignment to elements"

@@ -52,6 +52,15 @@ class TensorInPlace(InPlace):
         """The tensor that this one is a view of; None if it is none."""
         return None if self._view is None else self._view.base
 
+    @property
+    def _is_number(self) -> bool:
+        array = self._array
+        if isinstance(array, ndarray) or array.ndim or self._view is not None:
+            return False
+        if isinstance(array, InPlace):
+            return array._is_number
+        return self._node is not None or not self.requires_grad  # type: ignore[attr-defined]
+
     def detach_(self) -> Self:
         """Cut this tensor itself off from the graph."""
         if self._view is not None:

@@ -19,7 +19,7 @@ from ...ops.regions import Region, Step
 from ...ops.shape import _broadcast_to
 from ...ops.writing import detached, put, put_detached
 from .methods import InPlace
-from .tensors import check_cast, value_for
+from .tensors import TensorInPlace, check_cast, value_for
 from .views import PartOf, base_and_steps, is_view, refuse_unsure
 
 
@@ -31,6 +31,10 @@ class Replaceable(InPlace):
 
     __slots__ = ()
     _is_replaced = True
+
+    @property
+    def _is_number(self) -> bool:
+        return not self.ndim and getattr(self, "_view", None) is None  # type: ignore[attr-defined]
 
     def _take_over(self, other: Any) -> None:
         """Become what another object of the same type is."""
@@ -57,6 +61,9 @@ def _replace(array: Any, index: Any, value: Any, name: str) -> None:
     """Put a value into a part of an array, and so of its base and the base's other views."""
     base, steps = base_and_steps(array)
     refuse_write(base)
+    if isinstance(value, TensorInPlace) and value.level == base.level + 0.5:
+        if not value.requires_grad:  # type: ignore[attr-defined]
+            value = value._array  # of a tensor made by hand in this transform, as by zeros_like()
     if isinstance(value, Array) and value.level > base.level:
         raise OuterWriteError(
             f"a value of an inner transform cannot be written into a {type(base).__name__} array "

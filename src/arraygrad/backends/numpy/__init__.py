@@ -229,7 +229,7 @@ def _expm1(x: Any) -> Any:
 
 
 def _acosh(x: Any) -> Any:
-    # Of imaginary NaN, NumPy's own code, which some builds of it take, loses the imaginary part.
+    # Some builds of NumPy have code of their own that loses the imaginary part of an imaginary NaN.
     out = np.acosh(x)
     if not np.iscomplexobj(out):
         return out

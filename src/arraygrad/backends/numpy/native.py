@@ -66,6 +66,10 @@ def is_common(shape: tuple[int, ...]) -> bool:
     return all(n <= 32 or not n % 8 or not n % 10 for n in shape) or math.prod(shape) >= LARGE
 
 
+class NotCommon(Exception):
+    """Arrays have shapes for which no native code is made."""
+
+
 # NumPy has a new object for each error state that is set: mostly, it is the one at the start.
 _umath = importlib.import_module("numpy._core.umath")
 _state = getattr(getattr(_umath, "_extobj_contextvar", None), "get", object)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ...core.locks import acquire
+from ...core.locks import held
 
 if TYPE_CHECKING:
     from queue import SimpleQueue
@@ -55,29 +55,23 @@ class _Pool:
         The context contains, for example, NumPy's error state.
         """
         if self.started < copies:
-            self._start(copies)
+            held(self.lock, self._start, copies)
         for _ in range(min(copies, self.started)):
             self.tasks.put((contextvars.copy_context(), task))
 
     def _start(self, wanted: int) -> None:
         from queue import SimpleQueue  # imported late, because it would slow down our own import
 
-        locked: list[bool] = []
-        try:
-            acquire(self.lock, locked)
-            if not self.started:
-                self.tasks = SimpleQueue()
-            while self.started < wanted:
-                name = f"arraygrad-{self.started + 1}"
-                thread = threading.Thread(target=_serve, args=(self.tasks,), name=name, daemon=True)
-                try:
-                    thread.start()
-                except RuntimeError:  # there are too many threads, or the interpreter is exiting
-                    return
-                self.started += 1
-        finally:
-            if locked:
-                self.lock.release()
+        if not self.started:
+            self.tasks = SimpleQueue()
+        while self.started < wanted:
+            name = f"arraygrad-{self.started + 1}"
+            thread = threading.Thread(target=_serve, args=(self.tasks,), name=name, daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # there are too many threads, or the interpreter is exiting
+                return
+            self.started += 1
 
 
 def _serve(tasks: SimpleQueue[Task]) -> None:
@@ -102,37 +96,30 @@ class _Work:
 
     def take(self) -> None:
         """Work on pieces until none is left, or one has failed."""
-        while True:
-            locked: list[bool] = []
-            try:
-                acquire(self.lock, locked)
-                if self.taken == self.count:
-                    return
-                assert self.piece is not None
-                piece, index = self.piece, self.taken
-                self.taken += 1
-                self.open += 1
-            finally:
-                if locked:
-                    self.lock.release()
+        while (taken := held(self.lock, self._next)) is not None:
             error: BaseException | None = None
             try:
-                piece(index)
+                taken[0](taken[1])
             except BaseException as raised:
                 error = raised
-            del piece
-            locked = []
-            try:
-                acquire(self.lock, locked)
-                self.open -= 1
-                if error is not None:
-                    self.error = self.error or error
-                    self.taken = self.count
-                if self.taken == self.count and not self.open:
-                    self.finished.release()
-            finally:
-                if locked:
-                    self.lock.release()
+            del taken  # do not keep the arrays alive
+            held(self.lock, self._end, error)
+
+    def _next(self) -> tuple[Callable[[int], None], int] | None:
+        if self.taken == self.count:
+            return None
+        assert self.piece is not None
+        self.taken += 1
+        self.open += 1
+        return self.piece, self.taken - 1
+
+    def _end(self, error: BaseException | None) -> None:
+        self.open -= 1
+        if error is not None:
+            self.error = self.error or error
+            self.taken = self.count
+        if self.taken == self.count and not self.open:
+            self.finished.release()
 
     def finish(self) -> None:
         """Wait for the pieces that other threads are working on. They take no more pieces now."""

@@ -41,6 +41,9 @@ class Own(NamedTuple):
         ``cuts(position, *inputs)`` says on which elements of the input at `position` the result
         depends, given the constant inputs: an array of booleans, or None for all elements. Inputs
         that are not constant are None.
+    kept : callable or None
+        ``kept(out)`` returns what reverse rules get as `out`: the results, with something small in
+        the place of each result that they do not read. Such a result may be overwritten.
     live : callable or None
         ``live(mask, pullback, wanted, saved)`` returns a list with a mask for each input that
         needs a gradient: the elements on which the elements of the result in `mask` depend; None
@@ -59,6 +62,7 @@ class Own(NamedTuple):
 
     batch: AnyFunction | None = None
     cuts: AnyFunction | None = None
+    kept: AnyFunction | None = None
     live: AnyFunction | None = None
     partial: AnyFunction | None = None
     push: AnyFunction | None = None

@@ -297,6 +297,9 @@ def sums_rules(op: Op) -> bool:
 def _keeper(op: Op, kept: tuple[str, ...]) -> AnyFunction:
     """``keep(arrays, out, keywords)``, which gives a tuple of the values."""
     sources = [source_of(op, n) for n in kept]
+    if op.own.kept is not None and "out" in kept:
+        of_results = op.own.kept
+        sources[kept.index("out")] = _OUT, lambda call: of_results(call[0])
 
     def keep(arrays: Any, out: Any, params: Any) -> tuple[Any, ...]:
         call, values = (arrays, (out,), params), []

@@ -14,13 +14,13 @@ __all__ = ["expit", "log_expit", "logit", "softplus"]
 softplus = unary(
     "softplus",
     d=lambda x: expit(x),
-    compute=lambda xp, x: xp.log1p(xp.exp(-xp.abs(x))) + xp.where(x > 0, x, 0 * x),
+    compute=lambda xp, x: xp.log1p(xp.exp(-xp.abs(x))) + xp.where(x > 0, x, xp.zeros_like(x)),
     doc="``log(1 + exp(x))``, accurate for large `x` of either sign.",
 )
 log_expit = unary(
     "log_expit",
     d=lambda x: expit(-x),
-    compute=lambda xp, x: xp.where(x < 0, x, 0 * x) - xp.log1p(xp.exp(-xp.abs(x))),
+    compute=lambda xp, x: xp.where(x < 0, x, xp.zeros_like(x)) - xp.log1p(xp.exp(-xp.abs(x))),
     doc="The logarithm of `expit`, accurate even if `expit` underflows.",
 )
 

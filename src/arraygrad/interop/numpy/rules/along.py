@@ -55,7 +55,8 @@ def _choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     result = arrays[0]
     for number, array in enumerate(arrays[1:], 1):
         result = ops.where(which == number, array, result)
-    return ops.broadcast_to(result, np.broadcast_shapes(which.shape, tuple(result.shape)))
+    # A copy: a single choice may still be the user's own array, and a broadcast cannot be written.
+    return ops.copy(ops.broadcast_to(result, np.broadcast_shapes(which.shape, tuple(result.shape))))
 
 
 RULES[np.diagflat] = lambda v, k=0: ops.diag(ops.ravel(array_of(v)), k)

@@ -90,9 +90,9 @@ def _multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
 @rule_for(np.linalg.lstsq)
 def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     found = linalg.lstsq(array_of(a), array_of(b), rcond)
-    rank = int(plain(found.rank))
-    full = rank == a.shape[-1]
-    residuals = found.residuals if full else found.residuals[:0]
+    ranks = np.unique(plain(found.rank))  # of all members of a batch
+    residuals = found.residuals if ranks[0] == a.shape[-1] else found.residuals[:0]
+    rank = int(ranks[0]) if len(ranks) == 1 else found.rank
     return found.solution, residuals, rank, found.singular_values
 
 
