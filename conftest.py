@@ -9,10 +9,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 from _pytest.doctest import DoctestModule
 
 pytest_plugins = ["rows"]
+
+# A busy machine is no failure.
+hypothesis.settings.register_profile(
+    "ours", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("ours")
 
 # Files for libraries that are not installed.
 collect_ignore_glob = [

@@ -1,4 +1,4 @@
-"""Tables of rows: one pytest item for an op and a check, which goes through all rows of the op.
+"""Tables of rows: one pytest item for some ops and a check, which goes through all their rows.
 
 A test gets its rows one by one, as if each of them were an item ::
 
@@ -7,7 +7,8 @@ A test gets its rows one by one, as if each of them were an item ::
         ...
 
 The item fails if a row fails. Its report names every row that failed, says what was expected and
-what came, and how to run the row alone.
+what came, and how to run the row alone. In a table of many ops an item takes several of them, as
+pytest needs longer for an item than for most rows.
 
 ``pytest`` runs the first rows of each op. ``--rows=all`` runs all rows. ``--op NAME`` runs all rows
 of an op, in every table, and the other tests that name the op. ``--row NAME`` runs the rows of this
@@ -18,8 +19,9 @@ from __future__ import annotations
 
 import itertools
 import linecache
+import math
 import shlex
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from types import CodeType
@@ -28,6 +30,7 @@ from typing import Any
 import pytest
 
 FIRST = 1  # rows of an op that a quick run takes, of each variant
+ITEMS = 24  # at most, of a table: then an item takes several ops
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Row:
     Attributes
     ----------
     op : str
-        What the row is for: the rows of an op are one item.
+        What the row is for: the rows of an op are in one item.
     name : str
         The name of the row, its own in the table.
     value : object
@@ -56,10 +59,15 @@ class Row:
 
 
 class _Rows(list[Row]):
-    """The rows of an op, as the parameter of an item, and the arguments that a row gives."""
+    """The rows of some ops, as the parameter of an item, and the arguments that a row gives."""
 
     def __init__(self, arguments: list[str]) -> None:
         self.arguments = arguments
+
+    def __str__(self) -> str:
+        """What the item is called: its op, or its first and last one."""
+        ops = [row.op for row in (*self[:1], *self[-1:])]
+        return " to ".join(dict.fromkeys(ops)) or "none"
 
 
 def over(arguments: str, values: Iterable[Any], *, first: int = FIRST) -> pytest.MarkDecorator:
@@ -82,8 +90,8 @@ def over(arguments: str, values: Iterable[Any], *, first: int = FIRST) -> pytest
 def crossed(**dimensions: Iterable[Any]) -> pytest.MarkDecorator:
     """Run a test over all combinations of values for its arguments.
 
-    The combinations with one value of the first argument are an item. A quick run takes as few
-    combinations as are needed for each value of each argument to occur.
+    The first argument is the op. A quick run takes as few combinations as are needed for each value
+    of each argument to occur.
     """
     values = [list(d) for d in dimensions.values()]
     diagonal = {tuple(i % len(d) for d in values) for i in range(max(map(len, values)))}
@@ -138,11 +146,15 @@ def numbered(*span: int) -> list[Row]:
 def parametrize(metafunc: Any, arguments: str, rows: list[Row], first: int = FIRST) -> None:
     """Make the items of a test."""
     names = [name.strip() for name in arguments.split(",")]
-    chosen: dict[str, _Rows] = {}
+    by_op: dict[str, list[Row]] = {}
     for row in _asked_for(metafunc.config, rows, first):
-        chosen.setdefault(row.op, _Rows(names)).append(row)
-    items = [[rows] * len(names) for rows in chosen.values()] or [[_Rows(names)] * len(names)]
-    metafunc.parametrize(names, items, ids=list(chosen) or ["none"])
+        by_op.setdefault(row.op, []).append(row)
+    ops = list(by_op)
+    together = math.ceil(len(ops) / ITEMS) or 1
+    items = [_Rows(names) for _ in range(0, len(ops) or 1, together)]
+    for place, op in enumerate(ops):
+        items[place // together].extend(by_op[op])
+    metafunc.parametrize(names, [[item] * len(names) for item in items], ids=map(str, items))
 
 
 def are_all_wanted(config: Any) -> bool:
@@ -194,7 +206,7 @@ def pytest_configure(config: Any) -> None:
 
 
 def pytest_generate_tests(metafunc: Any) -> None:
-    """Make an item for each op of a table."""
+    """Make the items of a table."""
     for mark in metafunc.definition.iter_markers("rows"):
         parametrize(metafunc, *mark.args)
 
@@ -278,41 +290,44 @@ def pytest_pyfunc_call(pyfuncitem: Any) -> bool | None:
             values = row.value if len(rows.arguments) > 1 else [row.value]
             pyfuncitem.obj(**arguments | dict(zip(rows.arguments, values, strict=True)))
         except pytest.skip.Exception as error:
-            skipped.append(f"{row.name}: {error}")
+            skipped.append(str(error))
         except (Exception, pytest.fail.Exception):
             failed.append((row, pytest.ExceptionInfo.from_current()))
         if "monkeypatch" in arguments:  # what a row replaces is not for the next one
             arguments["monkeypatch"].undo()
-    pyfuncitem.user_properties.append(("rows", len(rows) - len(skipped)))
+    pyfuncitem.user_properties += [("rows", len(rows) - len(skipped)), ("skipped", skipped)]
     if failed:
         text = "\n".join(_report(pyfuncitem, len(rows), failed))
         failed.clear()  # with the arrays in their frames, which would look as if they had escaped
         pytest.fail(text, pytrace=False)
     if len(skipped) == len(rows):
-        pytest.skip("; ".join(skipped))
+        pytest.skip("; ".join(dict.fromkeys(skipped)))
     return True
 
 
 def _report(item: Any, count: int, failed: list[Any]) -> Iterator[str]:
     yield f"{len(failed)} of {count} rows failed: {', '.join(row.name for row, _ in failed)}"
+    test = item.nodeid.partition("[")[0]
     for row, raised in failed:
         yield f"\n--- {row.name}"
         whole = row is failed[0][0] or item.config.getoption("verbose") > 0
         yield str(raised.getrepr(style="short")) if whole else raised.exconly()
-        yield f"again: pytest {shlex.quote(item.nodeid)} --row {shlex.quote(row.name)}"
+        yield f"again: pytest {shlex.quote(test)} --row {shlex.quote(row.name)}"
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say how much was checked."""
-    reports = [
-        report
+    """Say how much was checked, and which rows were left out of items that ran."""
+    found = [
+        dict(report.user_properties)
         for name in ("passed", "failed")
         for report in terminalreporter.stats.get(name, [])
         if getattr(report, "when", "") == "call"
     ]
-    counts = [dict(report.user_properties).get("rows") for report in reports]
-    of_tables = [count for count in counts if count is not None]
+    of_tables = [properties["rows"] for properties in found if "rows" in properties]
+    reasons = Counter(reason for properties in found for reason in properties.get("skipped", []))
+    for reason, count in reasons.items():
+        terminalreporter.write_line(f"SKIPPED {count} rows: {reason}")
     terminalreporter.write_line(
         f"{sum(of_tables):,} rows × checks in {len(of_tables):,} items, "
-        f"{len(counts) - len(of_tables):,} other tests"
+        f"{len(found) - len(of_tables):,} other tests"
     )

@@ -26,6 +26,9 @@ def drawn() -> set[str]:
         f"{node.name.replace('_', '-')}.svg"
         for node in script.body
         if isinstance(node, ast.FunctionDef) and node.decorator_list
+    } | {
+        f"{path.stem.replace('_', '-')}.svg"
+        for path in (DOCS.parent / "examples" / "gallery").glob("*.py")
     }
 
 
@@ -48,7 +51,8 @@ def test_figures_are_small() -> None:
 @pytest.fixture(scope="module")
 def again(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The figures, drawn again: in another process, as SciPy must not be imported before."""
-    pytest.importorskip("matplotlib")
+    for module in ("matplotlib", "xarray"):
+        pytest.importorskip(module)
     folder = tmp_path_factory.mktemp("figures")
     script = [sys.executable, "-W", "error", str(DOCS / "draw_figures.py"), str(folder)]
     paths = os.pathsep.join([str(DOCS.parent / "src"), os.environ.get("PYTHONPATH", "")])

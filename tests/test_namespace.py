@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from rows import over
 
 import arraygrad as ag
 
@@ -58,7 +59,7 @@ def test_the_public_modules_are_found() -> None:
     assert "arraygrad.compat.torch.autograd" in MODULES
 
 
-@pytest.mark.parametrize("name", MODULES)
+@over("name", MODULES)
 def test_dir_shows_the_public_names(name: str) -> None:
     module = MODULES[name]
     shown = {n for n in dir(module) if not is_dunder(n)}
@@ -73,7 +74,7 @@ def test_dir_shows_no_more_in_a_new_interpreter() -> None:
     assert all(map(is_dunder, run(code).split()))
 
 
-@pytest.mark.parametrize("name", MODULES)
+@over("name", MODULES)
 def test_a_star_brings_the_public_names(name: str) -> None:
     brought: dict[str, object] = {}
     exec(f"from {name} import *", brought)
@@ -95,7 +96,7 @@ def test_a_misspelt_name_is_an_error_that_names_it() -> None:
         ag.sinn  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("name", MODULES)
+@over("name", MODULES)
 def test_no_module_has_the_name_of_a_public_function(name: str) -> None:
     """Else it depends on who imported what whether the name is the function or the module."""
     module = MODULES[name]

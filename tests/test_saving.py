@@ -147,3 +147,8 @@ def test_without_the_package_the_error_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "safetensors.numpy", None)
     with pytest.raises(ImportError, match=r"arraygrad\[safetensors\]"):
         ag.save([1], tmp_path / "file.safetensors")
+
+
+def test_arguments_in_the_other_order(tmp_path):
+    with pytest.raises(TypeError, match=r"file must be a path, not dict: save\(structure, file\)"):
+        ag.save(tmp_path / "file.npz", {"w": np.ones(2)})

@@ -11,6 +11,7 @@ from typing import Any
 import array_api_strict as strict
 import numpy as np
 import pytest
+from rows import over
 from samples import SAMPLES
 from samples_special import by_scipy
 from scipy import special as scipy_special
@@ -446,8 +447,7 @@ def test_the_distribution_of_f() -> None:
 # --- dtypes, libraries, and what is imported -----------------------------------------------------
 
 
-@pytest.mark.parametrize("name", special.__all__)
-@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+@over("name, dtype", [(n, d) for n in special.__all__ for d in (np.float16, np.float32)], first=2)
 def test_dtypes_stay(name: str, dtype: Any) -> None:
     x = ag.tensor([0.3, 0.4], dtype=dtype, requires_grad=True)
     function = getattr(special, name)
@@ -506,9 +506,11 @@ def test_reductions_against_torch(name: str, axis: int) -> None:
     assert_close(ag.grad(y, ours, seed), value.numpy(), rtol=1e-10)
 
 
-@pytest.mark.parametrize("library", ["torch", "array_api_strict"])
-@pytest.mark.parametrize("name", _ELEMENTWISE)
-def test_over_other_libraries(library: str, name: str) -> None:
+LIBRARIES = ["torch", "array_api_strict"]
+
+
+@over("name, library", [(name, library) for name in _ELEMENTWISE for library in LIBRARIES], first=2)
+def test_over_other_libraries(name: str, library: str) -> None:
     """Two orders, over arrays that SciPy's functions do not compute on."""
     xp = pytest.importorskip(library)
     function, x = _ELEMENTWISE[name]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
 
 import arraygrad as ag
 from arraygrad.ops.define import Elementwise, Opaque, Own, declare, unary
@@ -313,3 +314,23 @@ def test_forward_mode_alone() -> None:
     assert gradcheck(OnlyForward.apply, x, check_reverse=False, check_forward=True)
     with pytest.raises(NotImplementedError, match="backward"):
         gradcheck(OnlyForward.apply, x)
+
+
+@settings(max_examples=30)
+@given(ag.testing.tensors(dtype=np.float32, min_value=1.0, max_value=2.0, requires_grad=False))
+def test_tensors_of_hypothesis(x: ag.Tensor) -> None:
+    assert x.dtype == np.float32
+    assert not x.requires_grad
+    assert 1 <= x.ndim <= 3
+    assert bool(ag.all((x >= 1) & (x <= 2)))
+
+
+@settings(max_examples=30)
+@given(ag.testing.tensors(6, unique=True))
+def test_tensors_without_ties(x: ag.Tensor) -> None:
+    assert gradcheck(lambda x: ag.max(x[:3]) * ag.sort(x), x)
+
+
+def test_tensors_of_integers_are_refused() -> None:
+    with pytest.raises(TypeError, match="real floating dtypes, not of int64"):
+        ag.testing.tensors(dtype=np.int64)

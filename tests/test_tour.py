@@ -33,7 +33,7 @@ def result(printed: str, code: str) -> str:
 
 
 def test_every_step_is_shown(printed: str) -> None:
-    for number, (title, _) in enumerate(tour.STEPS, 1):
+    for number, (title, *_) in enumerate(tour.STEPS, 1):
         assert f"{number}. {title}\n" in printed
 
 
@@ -81,6 +81,21 @@ def test_loss_falls(printed: str) -> None:
     share = re.search(r"^(.*)% of the points", printed, re.MULTILINE)
     assert share is not None
     assert float(share.group(1)) > 90
+
+
+def test_solver(printed: str) -> None:
+    found = re.findall(
+        r"-?\d\.\d+", result(printed, "ag.func.grad(end)(np.array(0.5)), -6 * np.exp(-1)")
+    )
+    assert np.allclose([float(n) for n in found], -6 * np.exp(-1))
+
+
+def test_steps_without_their_libraries(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tour, "STEPS", [("A step", "        1 / 0", "no_such_library", "none")])
+    assert tour.main([]) == 0
+    assert "pip install 'arraygrad[none]'" in capsys.readouterr().out
 
 
 def test_help() -> None:

@@ -51,8 +51,7 @@ BY_SCIPY = (
 ).split()
 
 
-@pytest.fixture
-def kept_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def keep_there(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let nothing become a NumPy array."""
 
     def refuse(self: Any, *args: Any, **keywords: Any) -> NoReturn:
@@ -61,12 +60,12 @@ def kept_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(array_api_strict.asarray(0)), "__array__", refuse)
 
 
-def test_rows(case: Case, request: pytest.FixtureRequest) -> None:
+def test_rows(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     """On another device, with no way to NumPy, and without shapes that depend on values."""
     if case[0].op.rpartition(".")[2] in (*BY_SCIPY, "gelu"):
         check(STRICT, case)
         return
-    request.getfixturevalue("kept_there")
+    keep_there(monkeypatch)  # for this row only
     label = case[0].label
     masked = case[0].op == "__getitem__" and any(w in label for w in ("mask", "bool", "True"))
     fixed = not masked and case[0].op not in DATA_DEPENDENT

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rows import crossed
 
 import arraygrad as ag
 from arraygrad.backends.numpy import indexing as numpy_indexing
@@ -45,8 +46,7 @@ INDICES = {
 }
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "float16", "longdouble"])
-@pytest.mark.parametrize("name", INDICES)
+@crossed(name=INDICES, dtype=["float32", "float64", "complex64", "float16", "longdouble"])
 def test_adding(name, dtype):
     shape, template, indices = INDICES[name]
     rest = iter(indices)

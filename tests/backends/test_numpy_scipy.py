@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rows import over
 
 import arraygrad as ag
 from arraygrad.backends.numpy import scipy as numpy_scipy
@@ -22,12 +23,15 @@ def scipy(request, monkeypatch):
 REAL, ANY = ["float32", "float64"], ["float32", "float64", "complex64", "complex128"]
 
 
-@pytest.mark.parametrize(
-    ("name", "dtype"),
-    [(name, dtype) for name in ("fft", "ifft", "irfft", "fftn") for dtype in ANY]
-    + [(name, dtype) for name in ("rfft", "rfftn") for dtype in REAL],
-)
-@pytest.mark.parametrize("norm", ["backward", "ortho", "forward"])
+TRANSFORMS = [
+    (name, dtype, norm)
+    for name in ("fft", "ifft", "irfft", "fftn", "rfft", "rfftn")
+    for dtype in (REAL if name.startswith("r") else ANY)
+    for norm in ("backward", "ortho", "forward")
+]
+
+
+@over("name, dtype, norm", TRANSFORMS, first=len(TRANSFORMS))
 def test_long_transforms(name, dtype, norm):
     x = rng.standard_normal((70, 80)).astype(dtype)
     if dtype.startswith("c"):

@@ -26,7 +26,6 @@ TORCH = Library(
 BY_SCIPY = "betainc betaln exp1 expi fdtr fdtrc i0 i0e i1 i1e".split()
 
 
-@pytest.fixture
 def never_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no tensor become a NumPy array."""
 
@@ -37,9 +36,9 @@ def never_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(torch.Tensor, name, refuse)
 
 
-def test_rows(case: Case, request: pytest.FixtureRequest) -> None:
+def test_rows(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     if case[0].op.removeprefix("special.") not in BY_SCIPY:
-        request.getfixturevalue("never_numpy")
+        never_numpy(monkeypatch)  # for this row only
     check(TORCH, case)
 
 

@@ -21,7 +21,8 @@ import arraygrad as ag
 Step = tuple[Any, ...]
 
 UNARY = ("exp_", "sin_", "tanh_", "neg_", "square_", "reciprocal_", "clamp_")
-BINARY = ("+=", "-=", "*=", "/=", "**=")
+METHODS = {"+=": "add_", "-=": "sub_", "*=": "mul_", "/=": "div_", "**=": "pow_"}
+BINARY = tuple(METHODS)
 
 
 class Program:
@@ -234,7 +235,9 @@ class Ours:
 
     def binary(self, t: int, name: str, value: Any) -> None:
         x, y = self.tensors[t], self.value(value)
-        if name == "+=":
+        if not x.ndim:  # where an operator may give a new number, as in NumPy
+            getattr(x, METHODS[name])(2 if name == "**=" else y)
+        elif name == "+=":
             x += y
         elif name == "-=":
             x -= y

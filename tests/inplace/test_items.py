@@ -92,7 +92,35 @@ def no_axes(y: Any) -> Any:
     return total * old
 
 
+def partial_sums(y: Any) -> Any:
+    total, sums = 0.0, []
+    for value in y:
+        total += value**2
+        sums.append(total)
+    return (np.stack(sums) * np.arange(4.0)).sum()
+
+
+def best_so_far(y: Any) -> Any:
+    cost = y @ y
+    before = cost
+    cost -= y[0]
+    cost /= 2.0
+    cost **= 2
+    return cost - before
+
+
+def count(y: Any) -> Any:
+    n = np.argmin(y)
+    first = n
+    n += 1
+    n *= 2
+    return y[n] * y[first]
+
+
 PROGRAMS = [
+    partial_sums,
+    best_so_far,
+    count,
     doubled,
     of_a_matrix,
     gauss_seidel,
@@ -177,3 +205,33 @@ def test_sparse_derivatives() -> None:
     found = func.jacobian(f, sparse=True)(X)
     np.testing.assert_array_equal(found.toarray(), func.jacrev(f)(X))
     assert found.nnz == 5
+
+
+def test_arrays_without_axes_are_written() -> None:
+    """As in NumPy: what `tensor` and `zeros` make, parameters, and views without axes."""
+    b = ag.tensor(2.0, requires_grad=True)
+    same = b
+    with ag.no_grad():
+        b -= 0.5
+    assert same is b
+    assert b.item() == 1.5
+    total = alias = ag.zeros(())
+    total += b * b
+    total += b
+    assert alias.item() == 3.75
+    assert ag.grad(alias, b).item() == 4.0
+    (b * b).backward()
+    gradient = b.grad
+    gradient *= 2.0
+    assert b.grad.item() == 6.0
+    x = ag.tensor([1.0, 2.0])
+    view = x[0, ...]
+    view += 4.0
+    assert x.tolist() == [5.0, 2.0]
+
+
+def test_methods_write_numbers() -> None:
+    """`add_` writes whatever it is called on, as in PyTorch."""
+    total = alias = ag.sum(ag.tensor([1.0, 2.0]))
+    total.add_(1.0)
+    assert alias.item() == 4.0

@@ -225,8 +225,10 @@ def overwrite(copy: Any, mask: Any, make: Callable[[Any], Any]) -> None:
         copy[()] = 0.5
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("op", sorted({s.op for s in SAMPLES if s.differentiable}))
+OPS = sorted({s.op for s in SAMPLES if s.differentiable})
+
+
+@over("op, library", [(op, library) for op in OPS for library in LIBRARIES], first=len(LIBRARIES))
 def test_what_survives_in_other_libraries(op: str, library: str) -> None:
     """Their sweeps always look at what is live, and have ops of their own."""
     pytest.importorskip(library)

@@ -275,3 +275,72 @@ def test_repetitions_are_no_views(repeated: Any) -> None:
     y[..., 0] = 7.0
     assert x.tolist() == [[1.0, 0.0], [0.0, 1.0]]
     assert (y[..., 0] == 7.0).all()
+
+
+SAME_VALUES = {
+    "pad by nothing": lambda y: np.pad(y, 0),
+    "pad by nothing, edge": lambda y: np.pad(y, 0, mode="edge"),
+    "choose of one": lambda y: np.choose(np.zeros(y.shape, int), [y]),
+    "rot90 by nothing": lambda y: np.rot90(y, 0),
+    "rot90 by a turn": lambda y: np.rot90(y, 4),
+    "roll by nothing": lambda y: np.roll(y, 0),
+    "sum over no axes": lambda y: np.sum(y, axis=()),
+    "delete nothing": lambda y: np.delete(y, [], 0),
+    "concatenate one": lambda y: np.concatenate([y]),
+    "clip without effect": lambda y: np.clip(y, -9.0, 9.0),
+    "flip along no axes": lambda y: np.flip(y, ()),
+}
+
+
+@pytest.mark.parametrize("same", SAME_VALUES.values(), ids=SAME_VALUES.keys())
+def test_results_with_the_same_values_share_memory_as_in_numpy(same: Any) -> None:
+    def run(x: Any) -> Any:
+        y = np.copy(x)
+        z = same(y)
+        z[0] *= 10.0
+        y[1] += 1.0
+        return y * 2.0 + z
+
+    x = np.array([[1.0, 2.0], [3.0, 4.0]])
+    expected, slopes = run(x), run(x + 1.0) - run(x)  # the program is linear
+    np.testing.assert_array_equal(run(ag.tensor(x)).numpy(), expected)
+    found = ag.func.jvp(run, (x,), (np.ones_like(x),))
+    np.testing.assert_allclose(found, (expected, slopes))
+    np.testing.assert_array_equal(ag.func.vmap(run)(x[None])[0], expected)
+    np.testing.assert_allclose(ag.func.grad(lambda x: run(x).sum())(x).sum(), slopes.sum())
+
+
+def test_pad_of_a_number_is_a_copy() -> None:
+    y = ag.tensor(1.5)
+    z = ag.pad(y, 1)
+    z *= 2.0
+    assert (y.item(), z.item()) == (1.5, 3.0)
+
+
+def explicit_steps(x: Any) -> Any:
+    """Heat conduction, with an array for the change that is made once."""
+    u = np.copy(x)
+    change = np.zeros_like(u)
+    for _ in range(3):
+        change[1:-1] = u[2:] * u[:-2] - 2.0 * u[1:-1]
+        u += 0.1 * change
+    part = u[1:3]
+    part -= change[1:3]
+    u[-1] = change[1] * u[0]
+    u[...] = u + np.zeros_like(u)
+    return u
+
+
+def test_values_of_arrays_made_in_a_transform_can_be_written_to_its_arrays() -> None:
+    x, t = np.array([1.0, 3.0, 2.0, 5.0]), np.array([0.5, -1.0, 2.0, 0.25])
+    value = explicit_steps(x)
+    slope = (explicit_steps(x + 1e-6 * t) - explicit_steps(x - 1e-6 * t)) / 2e-6
+    found = ag.func.jvp(explicit_steps, (x,), (t,))
+    np.testing.assert_allclose(found, (value, slope), rtol=1e-7)
+    np.testing.assert_allclose(ag.func.vmap(explicit_steps)(np.stack([x, t]))[0], value)
+    jacobian = ag.func.jacrev(explicit_steps)(x)
+    np.testing.assert_allclose(jacobian @ t, slope, rtol=1e-7)
+    np.testing.assert_allclose(ag.func.jacfwd(explicit_steps)(x), jacobian)
+    second = ag.func.jacrev(ag.func.jacrev(explicit_steps))(x)
+    for outer, inner in ((ag.func.jacfwd, ag.func.jacfwd), (ag.func.jacrev, ag.func.jacfwd)):
+        np.testing.assert_allclose(outer(inner(explicit_steps))(x), second, atol=1e-14)

@@ -28,11 +28,15 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class Case:
-    """A function with the arguments to differentiate it with respect to."""
+    """A function with the arguments to differentiate it with respect to.
+
+    `step` is that of the differences: a function with rounding errors needs a larger one.
+    """
 
     name: str
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
+    step: float = 1e-4
 
     def __str__(self) -> str:
         return self.name
@@ -54,17 +58,17 @@ def number(case: Case, arguments: Iterable[Any]) -> Any:
     return xp.sum(out * xp.asarray(weights))
 
 
-def slopes(case: Case, i: int, step: float = 1e-4) -> Any:
+def slopes(case: Case, i: int) -> Any:
     """The derivatives with respect to argument `i` by differences, on plain NumPy arrays."""
     found = np.empty(case.arguments[i].shape)
     for place in np.ndindex(found.shape):
 
         def at(shift: float, place: tuple[int, ...] = place) -> float:
             moved = [np.array(a) for a in case.arguments]
-            moved[i][place] += shift * step
+            moved[i][place] += shift * case.step
             return float(number(case, moved))
 
-        found[place] = (8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * step)
+        found[place] = (8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * case.step)
     return found
 
 

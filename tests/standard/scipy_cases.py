@@ -57,8 +57,8 @@ CASES: list[Case] = []
 REFUSED: list[Case] = []
 
 
-def case(name: str, function: Callable[..., Any], *arguments: Any) -> None:
-    CASES.append(Case(name, function, arguments))
+def case(name: str, function: Callable[..., Any], *arguments: Any, step: float = 1e-4) -> None:
+    CASES.append(Case(name, function, arguments, step))
 
 
 def refused(name: str, function: Callable[..., Any], *arguments: Any) -> None:
@@ -240,9 +240,10 @@ def total(x: Any) -> Any:
     return array_namespace(x).sum(wave(x) * x, axis=0)
 
 
-case("differentiate.derivative", lambda x: differentiate.derivative(wave, x).df, UNIT)
-case("differentiate.hessian", lambda x: differentiate.hessian(total, x).ddf, UNIT[:3])
-case("differentiate.jacobian", lambda x: differentiate.jacobian(waves, x).df, UNIT[:3])
+# These are differences themselves.
+case("differentiate.derivative", lambda x: differentiate.derivative(wave, x).df, UNIT, step=1e-3)
+case("differentiate.hessian", lambda x: differentiate.hessian(total, x).ddf, UNIT[:3], step=2e-3)
+case("differentiate.jacobian", lambda x: differentiate.jacobian(waves, x).df, UNIT[:3], step=1e-3)
 
 # --- optimize ------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from rows import crossed
 
 import arraygrad as ag
 
@@ -259,9 +260,7 @@ def number(real: float, imag: float, dtype: Any) -> Any:
     return made
 
 
-@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("form", ["array", "0-d", "scalar", "tensor"])
+@crossed(name=NAMES, form=["array", "0-d", "scalar", "tensor"], dtype=[np.complex64, np.complex128])
 def test_values(name: str, form: str, dtype: Any) -> None:
     """In an array of all of them, and each by itself."""
     table = points(name)

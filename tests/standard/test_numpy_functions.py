@@ -857,6 +857,8 @@ def test_answers_that_differ_over_a_batch() -> None:
         lambda x: np.where(x > 0, x, np.sin(x)),
         lambda x: np.concatenate([x, [1.0]]),
         lambda x: np.ones(3) @ np.outer(x, x),
+        lambda x: np.linalg.lstsq(np.stack([x, x**2], axis=1), np.ones(3))[0],
+        lambda x: np.linalg.lstsq(np.stack([x, 2 * x], axis=1), np.ones(3))[0],
     ],
 )
 def test_functions_inside_transforms(call: Any) -> None:

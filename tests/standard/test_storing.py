@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -25,18 +26,15 @@ x = ag.tensor([1.5, 2.0], requires_grad=True)
     ids=lambda a: str(getattr(a, "dtype", "array")),
 )
 def test_storing_a_number_would_lose_its_gradient(store: Any) -> None:
-    with pytest.raises((NoGradientError, ValueError)) as caught:
+    with pytest.raises(NoGradientError, match=r"zeros\(\).*stack\(\)"):
         store[0] = x[0]
-    # For an object with a length NumPy raises an error of its own from ours.
-    error = caught.value if isinstance(caught.value, NoGradientError) else caught.value.__cause__
-    assert isinstance(error, NoGradientError)
-    assert "stack()" in str(error)
     assert store[0] == 0
 
 
+@only_with_frames
 def test_adding_to_an_element_would_too() -> None:
     store = np.ones(2)
-    with pytest.raises((NoGradientError, ValueError)):
+    with pytest.raises(NoGradientError):
         store[0] += x[0]
     assert store[0] == 1
 
@@ -67,7 +65,7 @@ def test_a_pattern_would_lose_what_it_depends_on() -> None:
         store[0] = x[0]
         return x * store[0]
 
-    with pytest.raises((NoGradientError, ValueError)):
+    with pytest.raises(NoGradientError):
         ag.func.sparsity(stored, np.ones(3))
 
 
@@ -102,6 +100,9 @@ def test_numpys_vectorize_would_lose_gradients(keywords: Any) -> None:
 @pytest.mark.parametrize(
     "transform",
     [
+        lambda f: f(ag.tensor(np.ones(3), requires_grad=True)),
+        lambda f: ag.compile(f)(np.ones(3)),
+        lambda f: ag.compile(ag.func.grad(f))(np.ones(3)),
         lambda f: ag.func.grad(f)(np.ones(3)),
         lambda f: ag.func.jvp(f, (np.ones(3),), (np.ones(3),)),
         lambda f: ag.func.vmap(f)(np.ones((2, 3))),
@@ -114,7 +115,59 @@ def test_a_write_to_an_array_of_numpy_ends_with_the_way_out(transform: Any) -> N
         out[0] = x[0]  # NumPy says: setting an array element with a sequence
         return out.sum()
 
-    with pytest.raises(ag.errors.NoGradientError, match=r"zeros_like\(\).*stack\(\)") as caught:
+    kinds = (ag.errors.NoGradientError, ag.errors.DataDependentError)
+    with pytest.raises(kinds, match=r"zeros_like\(|stack\(\)") as caught:
         transform(f)
     assert caught.value.__cause__ is None
-    assert any(entry.name == "f" for entry in caught.traceback)
+    assert caught.traceback[-1].name == "f"
+    assert sys.gettrace() is None
+
+
+@only_with_frames
+def test_numpys_other_words_are_replaced_too() -> None:
+    store = np.zeros(2)
+    with pytest.raises(NoGradientError):
+        store.flat[0] = x[0]  # NumPy says: Error setting single item of array
+    try:
+        raise KeyError
+    except KeyError:
+        with pytest.raises(NoGradientError):
+            store[0] = x[0]
+
+
+@only_with_frames
+def test_what_python_code_raises_instead_stays() -> None:
+    class Store:
+        def __setitem__(self, place: Any, value: Any) -> None:
+            self._set(place, value)
+
+        def _set(self, place: Any, value: Any) -> None:
+            try:
+                np.zeros(2)[0] = value
+            except NoGradientError as error:
+                raise ValueError("no tensors here") from error
+
+    with pytest.raises(ValueError, match="no tensors here"):
+        Store()[0] = x[0]
+    assert sys.gettrace() is None
+
+
+@only_with_frames
+def test_in_a_debugger_the_way_out_is_the_cause() -> None:
+    seen = []
+
+    def store(out: Any) -> None:
+        out[0] = x[0]
+
+    def debugger(frame: Any, event: str, arg: Any) -> Any:
+        seen.append(event)
+        return debugger
+
+    sys.settrace(debugger)
+    try:
+        with pytest.raises(ValueError, match="sequence") as caught:
+            store(np.zeros(2))
+    finally:
+        sys.settrace(None)
+    assert isinstance(caught.value.__cause__, NoGradientError)
+    assert "exception" in seen

@@ -37,6 +37,7 @@ ag.func.jacobian(scaled, chunks=2)  # mistake: chunk_size
 ag.testing.gradcheck(scaled, x, epsilon=1e-6)  # mistake: eps
 ag.special.softmax(x, dim=0)  # mistake: axis
 ag.fft.fft(x, norm="none")  # mistake: "backward", "ortho" or "forward"
+ag.optimize.minimize(scaled, x).succes  # mistake: success
 ag.compat.torch.autograd.gradients(y, x)  # mistake: grad
 with ag.no_grads():  # mistake: no_grad
     pass

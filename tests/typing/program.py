@@ -183,3 +183,9 @@ assert_type(ag.func.jvp(energy, (x,), (a,)), tuple[ag.Tensor, ag.Tensor])
 value, pull = ag.func.vjp(ag.multiply, x, x)
 assert_type(pull(a), tuple[ag.Tensor, ag.Tensor])
 assert_type(ag.func.checkpoint(energy)(x), ag.Tensor)
+
+# --- solvers -------------------------------------------------------------------------------------
+
+found = ag.optimize.minimize(energy, a, progress=False)
+assert_type(found.success, bool)
+assert_type(found.message, str)
