@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import math
 import os
+import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -14,6 +17,8 @@ import tracemalloc
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+from arraygrad.__main__ import versions
 
 from .losses import LOSSES
 from .memory import MEMORY, peaks
@@ -113,7 +118,16 @@ def markdown(table: Table) -> str:
     means = geometric_means(table)
     means_of = [f"{means[p]:.2f}" if p in means else "" for p in systems]
     text.append("| geometric mean of times | " + " | ".join(means_of) + " | |")
-    return "\n".join(text) + "\n"
+    return "\n".join([*text, "", f"On {machine()}."]) + "\n"
+
+
+def machine() -> str:
+    """The processor, its cores and the versions that the times belong to."""
+    with contextlib.suppress(OSError):
+        found = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+        if found:
+            return f"{found[1]} with {os.cpu_count()} cores: {versions()}"
+    return f"{platform.machine()} with {os.cpu_count()} cores: {versions()}"
 
 
 def plot(table: Table, path: Path) -> None:

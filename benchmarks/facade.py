@@ -210,6 +210,38 @@ def transformer(nn: Any) -> Any:
     return nn.Sequential(layer, nn.Flatten(), nn.Linear(32 * 64, 10))
 
 
+class Last:
+    """A recurrent network, and a classifier of its last output."""
+
+    def __init__(self, nn: Any, name: str) -> None:
+        self.network, self.classifier = getattr(nn, name)(128, 128), nn.Linear(128, 10)
+
+    def parameters(self) -> list[Any]:
+        return [*self.network.parameters(), *self.classifier.parameters()]
+
+    def __call__(self, x: Any) -> Any:
+        return self.classifier(self.network(x.transpose(0, 1))[0][-1])
+
+
+def recurrent(torch: Any, name: str) -> Callable[[], Any]:
+    """A recurrent network over 50 steps of 64×128, and the gradients by all arrays."""
+    model = getattr(torch.nn, name)(128, 128)
+    x = torch.tensor(np.random.default_rng(0).normal(size=(50, 64, 128)).astype(np.float32))
+    leaves = [x.requires_grad_(), *model.parameters()]
+    return lambda: torch.autograd.grad(model(x)[0].sum(), leaves)
+
+
+def inference(torch: Any) -> Callable[[], Any]:
+    """A network applied to one sample, without gradients."""
+    model, x = mlp(torch.nn), torch.ones(1, 784)
+
+    def run() -> Any:
+        with torch.no_grad():
+            return model(x)
+
+    return run
+
+
 SIZES = {"4k": 4096, "65k": 65536, "262k": 262144, "750k": 750_000, "4M": 1 << 22}
 IMAGES = (16, 16, 32, 32)
 
@@ -243,11 +275,14 @@ PROGRAMS: dict[str, Program] = {
     "avg_pool2d": gradient(named("avg_pool2d", kernel_size=2), IMAGES),
     "linear 64×784→256": gradient(named("linear"), (64, 784), (256, 784), (256,)),
     "attention": gradient(named("scaled_dot_product_attention"), *((4, 4, 128, 32),) * 3),
+    **{name: functools.partial(recurrent, name=name) for name in ("RNN", "GRU", "LSTM")},
     "AdamW 60×4k": functools.partial(adamw, count=60, size=4096),
     "AdamW 4×1M": functools.partial(adamw, count=4, size=1 << 20),
     "training an MLP": lambda torch: training(torch, mlp, 64, 784),
     "training a CNN": lambda torch: training(torch, cnn, 16, 3, 32, 32),
     "training a transformer": lambda torch: training(torch, transformer, 16, 32, 64),
+    "training an LSTM": lambda torch: training(torch, lambda nn: Last(nn, "LSTM"), 64, 50, 128),
+    "inference of one sample": inference,
 }
 
 

@@ -45,12 +45,15 @@ numpydoc_show_class_members = False
 def gallery() -> str:
     """The examples: what each says about itself, its code, and what it prints."""
     text = [""]
-    for path in sorted(EXAMPLES.glob("*.py")):
+    for path in sorted(EXAMPLES.rglob("*.py")):
         words = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
         title, _, rest = words.partition("\n")
-        text += [f"## {title.rstrip('.')}", "", f"`examples/{path.name}`", "", rest.strip(), ""]
-        text += [f"```{{literalinclude}} ../examples/{path.name}", ":language: python", "```", ""]
-        if path.stem not in SHOWN_ONLY:
+        place = path.relative_to(EXAMPLES).as_posix()
+        text += [f"## {title.rstrip('.')}", "", f"`examples/{place}`", "", rest.strip(), ""]
+        if path.parent != EXAMPLES:
+            text += [f"![{title}](figures/{path.stem.replace('_', '-')}.svg)", ""]
+        text += [f"```{{literalinclude}} ../examples/{place}", ":language: python", "```", ""]
+        if path.parent == EXAMPLES and path.stem not in SHOWN_ONLY:
             ran = subprocess.run(
                 [sys.executable, str(path)], capture_output=True, text=True, check=True
             )
@@ -62,7 +65,7 @@ def to_pages(app: Any, name: str, source: list[str]) -> None:
     """Lead links to files outside of this folder to the pages that show them."""
     if name == "gallery":
         source[0] += gallery()
-    source[0] = re.sub(r"\]\(\.\./examples/\w+\.py\)", "](gallery.md)", source[0])
+    source[0] = re.sub(r"\]\(\.\./examples[\w/]*(\.py)?\)", "](gallery.md)", source[0])
     source[0] = re.sub(r"\[([^\]]*)\]\(\.\./[^)]*\)", r"\1", source[0])
 
 

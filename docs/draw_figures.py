@@ -1,13 +1,15 @@
-"""Draws the figures of these pages, each from a computation that it shows the code of.
+"""Draws the figures of these pages, and those of the programs in ``examples/gallery``.
 
-Run as ``python docs/draw_figures.py``, or with a folder to draw to; it needs matplotlib, SciPy and
-scikit-learn.
+Run as ``python docs/draw_figures.py``, or with a folder to draw to; it needs matplotlib, SciPy,
+scikit-learn and xarray.
 """
 
 from __future__ import annotations
 
 import doctest
+import functools
 import os
+import runpy
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +26,7 @@ from sklearn.decomposition import PCA
 import arraygrad as ag
 
 HERE = Path(__file__).parent / "figures"
+GALLERY = HERE.parents[1] / "examples" / "gallery"
 BLUE, ORANGE, GREY, DARK = "#2a6fbb", "#d1661c", "#9aa3ad", "#30363d"
 STYLE = {
     "axes.edgecolor": GREY,
@@ -267,6 +270,18 @@ def influence() -> Figure:
     bottom.set_title("Its gradient: by each value (circles), and by each time (squares)")
     bottom.set_xlabel("t")
     return fig
+
+
+# --- the gallery ---------------------------------------------------------------------------------
+
+
+def program(path: Path) -> Figure:
+    """The figure of a program."""
+    return runpy.run_path(str(path))["main"]()
+
+
+for path in sorted(GALLERY.glob("*.py")):
+    FIGURES[path.stem.replace("_", "-")] = functools.partial(program, path)
 
 
 if __name__ == "__main__":
