@@ -93,13 +93,13 @@ def test_schedules(schedule: Any, name: str) -> None:
     )
 
 
-def transformed(torch: Any, **options: Any) -> tuple[list[str], Any]:
+def transformed(torch: Any, hints: dict[str, bool], **options: Any) -> tuple[list[str], Any]:
     model = with_weights(torch, torch.nn.Transformer(8, 2, 2, 2, 16, dropout=0.0, **options))
     x, y = torch.tensor(X), torch.tensor(Y)
     if not options.get("batch_first"):
         x, y = x.transpose(0, 1), y.transpose(0, 1)
     mask = torch.nn.Transformer.generate_square_subsequent_mask(3).double()
-    out = model(x, y, tgt_mask=mask)
+    out = model(x, y, tgt_mask=mask, **hints)
     (out**2).sum().backward()
     parts = [out.detach(), *(p.grad for p in model.parameters())]
     return [n for n, _ in model.named_parameters()], [p.numpy() for p in parts]
@@ -110,9 +110,10 @@ def transformed(torch: Any, **options: Any) -> tuple[list[str], Any]:
     "options",
     [{}, {"batch_first": True}, {"norm_first": True, "activation": "gelu", "bias": False}],
 )
-def test_transformers(options: dict[str, Any]) -> None:
+@pytest.mark.parametrize("hints", [{}, {"tgt_is_causal": True, "memory_is_causal": False}])
+def test_transformers(options: dict[str, Any], hints: dict[str, bool]) -> None:
     (names, found), (expected_names, expected) = (
-        transformed(torch, **options) for torch in (ours, theirs)
+        transformed(torch, hints, **options) for torch in (ours, theirs)
     )
     assert names == expected_names
     for a, b in zip(found, expected, strict=True):

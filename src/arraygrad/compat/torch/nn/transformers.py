@@ -218,11 +218,18 @@ class Transformer(Module):
         src_key_padding_mask: Tensor | None = None,
         tgt_key_padding_mask: Tensor | None = None,
         memory_key_padding_mask: Tensor | None = None,
+        src_is_causal: bool | None = None,
+        tgt_is_causal: bool | None = None,
+        memory_is_causal: bool = False,
     ) -> Tensor:
-        """The decoder's result for a target, with the encoder's for a source as its memory."""
-        memory = self.encoder(src, src_mask, src_key_padding_mask)
+        """The decoder's result for a target, with the encoder's for a source as its memory.
+
+        The last three say of a mask that it is causal.
+        """
+        memory = self.encoder(src, src_mask, src_key_padding_mask, bool(src_is_causal))
+        masks = (tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)
         return self.decoder(  # type: ignore[no-any-return]
-            tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask
+            tgt, memory, *masks, bool(tgt_is_causal), memory_is_causal
         )
 
     @staticmethod
