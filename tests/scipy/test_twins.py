@@ -91,6 +91,47 @@ def test_importing_arraygrad_does_not_import_scipy() -> None:
     assert done.stdout.strip() == "False"
 
 
+# What SciPy has had since its versions 1.15, 1.16 and 1.17.
+_NEWER = {
+    "integrate": "cubature lebedev_rule nsum tanhsinh",
+    "interpolate": "AAA FloaterHormannInterpolator generate_knots make_splprep make_splrep",
+    "ndimage": "vectorized_filter",
+    "optimize": "elementwise",
+    "signal": "closest_STFT_dual_window freqz_sos whittaker_henderson",
+    "sparse": "expand_dims permute_dims safely_cast_index_arrays swapaxes",
+    "sparse.linalg": "funm_multiply_krylov is_sptriangular spbandwidth",
+    "special": "assoc_legendre_p assoc_legendre_p_all legendre_p legendre_p_all log_wright_bessel "
+    "softplus sph_harm_y sph_harm_y_all sph_legendre_p sph_legendre_p_all",
+    "stats": "Binomial Mixture Normal Uniform dpareto_lognorm landau lmoment make_distribution "
+    "matrix_t normal_inverse_gamma order_statistic quantile truncate",
+}
+_ON_THE_OLDEST_SCIPY = """
+import importlib, arraygrad as ag, numpy as np
+known = {module: importlib.import_module(f"scipy.{module}") for module in NEWER}
+for module, names in NEWER.items():
+    for name in names.split():
+        vars(known[module]).pop(name, None)
+for module in MODULES:
+    importlib.import_module(f"arraygrad.scipy.{module}")
+x = ag.tensor(np.eye(6)[:1], requires_grad=True)
+assert ag.scipy.special.softplus(x).requires_grad
+for call in (ag.scipy.signal.freqz_sos, lambda x: ag.scipy.special.sph_harm_y(1, 1, x, x)):
+    try:
+        call(x)
+    except NotImplementedError as error:
+        assert "needs a newer SciPy than" in str(error)
+    else:
+        raise AssertionError("SciPy has the name still")
+"""
+
+
+def test_the_oldest_scipy_has_all_names_that_twins_need() -> None:
+    modules = [*_MODULES, "integrate", "optimize"]
+    program = f"NEWER, MODULES = {_NEWER!r}, {modules!r}\n{_ON_THE_OLDEST_SCIPY}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert not done.returncode, done.stderr
+
+
 def test_twins_have_signatures_and_lists_become_arrays() -> None:
     ours, original = ag.scipy.linalg.solve_banded, scipy.linalg.solve_banded
     assert inspect.signature(ours) == inspect.signature(original)

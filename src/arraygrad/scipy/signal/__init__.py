@@ -10,7 +10,6 @@ tensor([6., 3.])
 from __future__ import annotations
 
 from ..names import others_from
-from . import filters
 from .convolution import (
     convolve,
     convolve2d,
@@ -23,6 +22,7 @@ from .design import bessel, butter, cheby1, cheby2, ellip, iirfilter
 from .filters import (
     filtfilt,
     freqz,
+    freqz_sos,
     lfilter,
     lfilter_zi,
     sosfilt,
@@ -65,6 +65,7 @@ __all__ = [
     "fftconvolve",
     "filtfilt",
     "freqz",
+    "freqz_sos",
     "hilbert",
     "iirfilter",
     "istft",
@@ -86,10 +87,6 @@ __all__ = [
     "upfirdn",
     "welch",
 ]
-
-if hasattr(filters, "freqz_sos"):
-    freqz_sos = filters.freqz_sos
-    __all__ += ["freqz_sos"]
 
 __getattr__ = others_from("scipy.signal")
 

@@ -13,7 +13,6 @@ tensor([-0.24226846, -0.57672481])
 from __future__ import annotations
 
 from ..names import others_from
-from . import polynomials
 from .bessel import (
     airy,
     airye,
@@ -176,6 +175,7 @@ from .polynomials import (
     eval_sh_chebyu,
     eval_sh_legendre,
     lpmv,
+    sph_harm_y,
 )
 
 __all__ = [
@@ -322,6 +322,7 @@ __all__ = [
     "softmax",
     "softplus",
     "spence",
+    "sph_harm_y",
     "spherical_in",
     "spherical_jn",
     "spherical_kn",
@@ -341,10 +342,6 @@ __all__ = [
     "yve",
     "zeta",
 ]
-
-if hasattr(polynomials, "sph_harm_y"):
-    sph_harm_y = polynomials.sph_harm_y
-    __all__ += ["sph_harm_y"]
 
 __getattr__ = others_from("scipy.special")
 

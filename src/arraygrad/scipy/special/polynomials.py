@@ -107,16 +107,15 @@ def _raised(n: Any, m: Any, theta: Any, phi: Any, sign: int) -> Any:
     return size * exp(phi * (-1j * sign)) * sph_harm_y(n, m + sign, theta, phi)
 
 
-if hasattr(SCIPY, "sph_harm_y"):  # older versions have it under another name
-    # By both neighbours, so that the poles of the sphere are points like others.
-    sph_harm_y = special(
-        "sph_harm_y",
-        "n",
-        "m",
-        "theta",
-        "phi",
-        d_theta=lambda n, m, theta, phi: (
-            0.5 * (_raised(n, m, theta, phi, 1) - _raised(n, m, theta, phi, -1))
-        ),
-        d_phi=lambda m, out: 1j * m * out,
-    )
+# By both neighbours, so that the poles of the sphere are points like others.
+sph_harm_y = special(
+    "sph_harm_y",
+    "n",
+    "m",
+    "theta",
+    "phi",
+    d_theta=lambda n, m, theta, phi: (
+        0.5 * (_raised(n, m, theta, phi, 1) - _raised(n, m, theta, phi, -1))
+    ),
+    d_phi=lambda m, out: 1j * m * out,
+)
