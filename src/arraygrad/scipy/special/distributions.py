@@ -64,7 +64,7 @@ def _by_gammas(over: Any, under: Any, signs: Any, out: Any) -> Any:
             for j, other in enumerate(under):
                 if j != i:
                     rest = rest * rgamma(where(at, other, 1.0))
-            slope = where(at, rest, slope)
+            slope = where(at, rest + 0 * out, slope)  # not a number where the quotient is none
     return slope
 
 
