@@ -194,6 +194,7 @@ CASES = [
     ),
     *[_curve("make_interp_spline", _y, k=k) for k in (1, 2, 3, 5)],
     _curve("make_interp_spline", _columns),
+    _of("make_interp_spline", lambda c, y: c(_x, y, k=0)(_inside), _y, label="steps"),
     _of(
         "make_lsq_spline",
         lambda c, x, y, w, q: c(x, y, [0, 0, 0, 2, 4.2, 4.2, 4.2], k=2, w=w)(q),

@@ -209,6 +209,7 @@ def test_universal_functions_of_scipy_take_tensors() -> None:
         (lambda: ag.scipy.linalg.eig(m(), m(), left=True, right=False), "pass right=True"),
         (lambda: ag.scipy.special.elliprj(_four(), 1.0, 1.0, -1.0), "p is negative"),
         (lambda: ag.scipy.signal.stft(x(), window=ag.tensor([1.0, 1.0]), nperseg=2), "the window"),
+        (lambda: ag.scipy.signal.resample_poly(x(), 2, 3, window=x()), "to its window here"),
         (lambda: ag.scipy.spatial.distance.pdist(m(), "hamming"), "'hamming' has no derivative"),
         (lambda: ag.scipy.ndimage.sobel(m(), output=float), "with output="),
         (lambda: ag.scipy.ndimage.convolve1d(np.arange(4), x()), "images of int64 have no"),
@@ -354,6 +355,12 @@ def test_right_angles_are_exact() -> None:
     image = np.arange(6.0).reshape(2, 3)
     found = ag.scipy.ndimage.rotate(ag.tensor(image, requires_grad=True), 90)
     np.testing.assert_allclose(found.detach(), scipy.ndimage.rotate(image, 90), atol=1e-12)
+
+
+def test_a_large_sparse_matrix_is_scaled_without_a_dense_one() -> None:
+    x = ag.tensor(np.ones(200_000), requires_grad=True)
+    scaled = ag.scipy.sparse.diags_array(x).multiply(x[:, None])
+    assert ag.grad(scaled.multiply(scaled).sum(), x).tolist() == [4.0] * 200_000
 
 
 def test_norms_of_lsqr_refuse_to_be_differentiated() -> None:

@@ -92,6 +92,11 @@ def _taps(n: int, count: int, up: int, down: int, h: Any, shift: int) -> tuple[A
 def resample_poly(x: Any, up: int, down: int, axis: int, window: Any, cval: Any) -> Any:
     """Change the rate of signals by a rational factor, with a filter of finite length."""
     refuse("resample_poly", cval=(cval or None, None))
+    if isinstance(window, Array):
+        raise NotImplementedError(
+            "resample_poly has no derivative with respect to its window here: detach() the window, "
+            "or use upfirdn"
+        )
     lines = moveaxis(floating(x), axis, -1)
     common = int(np.gcd(up, down))
     up, down = up // common, down // common
