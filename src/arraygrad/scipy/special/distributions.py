@@ -298,8 +298,22 @@ bdtrc = by_formula("bdtrc", 1)(lambda k, n, p: betainc(_count(k), whole(n) - _co
 bdtri = by_formula("bdtri", 1)(lambda k, n, y: betainccinv(_count(k), whole(n) - _count(k) + 1, y))
 nbdtr = by_formula("nbdtr")(lambda k, n, p: betainc(whole(n), _count(k), p))
 nbdtrc = by_formula("nbdtrc")(lambda k, n, p: betaincc(whole(n), _count(k), p))
-fdtr = by_formula("fdtr")(lambda dfn, dfd, x: betainc(dfn / 2, dfd / 2, dfn * x / (dfd + dfn * x)))
-fdtrc = by_formula("fdtrc")(lambda dfn, dfd, x: betainc(dfd / 2, dfn / 2, dfd / (dfd + dfn * x)))
+
+
+def _from_the_middle(dfn: Any, dfd: Any, x: Any) -> Any:
+    """The distribution function of F, but for a constant on each side of x = dfd / dfn.
+
+    On each side, it is the integral whose argument is small, so that no digits are lost.
+    """
+    ratio = dfn * x / dfd
+    left = ratio < 1
+    share, rest = where(left, ratio, 0.5), 1 / where(left, 1.0, ratio)
+    lower = betainc(dfn / 2, dfd / 2, share / (1 + share))
+    return where(left, lower, -betainc(dfd / 2, dfn / 2, rest / (1 + rest)))
+
+
+fdtr = by_formula("fdtr")(lambda dfn, dfd, x: _from_the_middle(dfn, dfd, x))
+fdtrc = by_formula("fdtrc")(lambda dfn, dfd, x: -_from_the_middle(dfn, dfd, x))
 
 
 def _count(k: Any) -> Any:
