@@ -121,9 +121,10 @@ def eigh(
     if b is not None:
         b = hermitian(matrix(b, "eigh"), lower)
         inner, back = _reduced(a, b, type)
+    vectors: Any = None
     how = {"lower": lower, "driver": driver if b is None else None}
     if eigvals_only and not getattr(inner, "requires_grad", False):
-        values, vectors = _eigvalsh(inner, **how), None
+        values = _eigvalsh(inner, **how)
     else:
         values, vectors = _eigh(inner, **how)
     part = slice(None)
