@@ -35,6 +35,41 @@ from ...ops.special.parameters import betainc_slope, gammainc_slope
 from ..twins import double, has_values, twin
 from .declaring import SCIPY, by_formula, elementwise, special, whole
 
+__all__ = [
+    "bdtr",
+    "bdtrc",
+    "bdtri",
+    "beta",
+    "betainc",
+    "betaincc",
+    "betainccinv",
+    "betaincinv",
+    "binom",
+    "chdtr",
+    "chdtrc",
+    "chdtri",
+    "fdtr",
+    "fdtrc",
+    "fdtri",
+    "gammainc",
+    "gammaincc",
+    "gammainccinv",
+    "gammaincinv",
+    "gdtr",
+    "gdtrc",
+    "loggamma",
+    "multigammaln",
+    "nbdtr",
+    "nbdtrc",
+    "pdtr",
+    "pdtrc",
+    "pdtri",
+    "poch",
+    "rgamma",
+    "stdtr",
+    "stdtrit",
+]
+
 # --- gamma and beta ------------------------------------------------------------------------------
 
 

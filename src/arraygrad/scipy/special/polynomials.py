@@ -12,6 +12,25 @@ from ...ops import equal, exp, maximum, sqrt, where
 from ..twins import array_like, twin
 from .declaring import SCIPY, special
 
+__all__ = [
+    "eval_chebyc",
+    "eval_chebys",
+    "eval_chebyt",
+    "eval_chebyu",
+    "eval_gegenbauer",
+    "eval_genlaguerre",
+    "eval_hermite",
+    "eval_hermitenorm",
+    "eval_jacobi",
+    "eval_laguerre",
+    "eval_legendre",
+    "eval_sh_chebyt",
+    "eval_sh_chebyu",
+    "eval_sh_legendre",
+    "lpmv",
+    "sph_harm_y",
+]
+
 
 def _lower(run: AnyFunction, n: Any, x: Any) -> Any:
     """``run(n - 1, x)``; zero for order zero, whose derivative is zero."""
