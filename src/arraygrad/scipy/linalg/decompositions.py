@@ -33,6 +33,18 @@ from ..twins import by_scipy, twin
 from .equations import sylvester
 from .stacked import SCIPY, adjoint, hermitian, matrix, matrix_op, regular, stacked
 
+__all__ = [
+    "eigh",
+    "eigvalsh",
+    "null_space",
+    "orth",
+    "orthogonal_procrustes",
+    "polar",
+    "qr",
+    "svd",
+    "svdvals",
+]
+
 # --- eigenvalues ---------------------------------------------------------------------------------
 
 _eigh = matrix_op(

@@ -32,6 +32,8 @@ from ..twins import by_scipy, double, has_arrays, twin
 from ..values import attach
 from .lines import SCIPY
 
+__all__ = ["bessel", "butter", "cheby1", "cheby2", "ellip", "iirfilter"]
+
 _OPTIMIZE = scipy_module("scipy.optimize")
 _PASS, _STOP = ("band", "bandpass", "pass", "bp"), ("bs", "bandstop", "bands", "stop")
 _TOP, _BOTTOM = slice(0, 3), slice(3, 6)  # the columns of a section

@@ -24,6 +24,17 @@ from ..twins import by_scipy, floating, has_values, in_precision_of, twin
 from .gustafsson import gustafsson
 from .lines import SCIPY, extended, zeros
 
+__all__ = [
+    "filtfilt",
+    "freqz",
+    "freqz_sos",
+    "lfilter",
+    "lfilter_zi",
+    "sosfilt",
+    "sosfilt_zi",
+    "sosfiltfilt",
+]
+
 # --- lfilter -------------------------------------------------------------------------------------
 
 _MANY = 64  # from this number of lags on, Fourier transforms are faster than products

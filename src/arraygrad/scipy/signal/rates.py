@@ -14,6 +14,8 @@ from ..twins import floating, in_precision_of, is_single, refuse, twin
 from .filters import lfilter, sosfilt, sosfiltfilt
 from .lines import SCIPY, at_places, dotted
 
+__all__ = ["decimate", "hilbert", "resample", "resample_poly", "upfirdn"]
+
 
 def _spectral_window(window: Any, n: int) -> Any:
     """The weights of the frequencies of a transform; None for ones."""
