@@ -236,6 +236,9 @@ def test_vectors_of_values_that_coincide_have_no_gradient(
 
     with pytest.raises(SingularError, match=message):
         gradient(loss, data)
+    if message.startswith("eigh"):  # in forward mode, too
+        with pytest.raises(SingularError, match=message):
+            ag.func.jvp(loss, (data,), (_weights,))
 
 
 @pytest.mark.parametrize("values", [[1.0, 1.0, 2.0], [0.0, 0.0, 2.0]])
@@ -269,6 +272,14 @@ def test_values_that_coincide_have_tangents() -> None:
     x = dual_type(1.0)(np.eye(3), np.diag([1.0, 2.0, 3.0]))
     for function in (linalg.eigvalsh, linalg.svdvals):
         assert_close(np.sort(function(x).tangent), np.array([1.0, 2.0, 3.0]))
+    values, vectors = linalg.eigh(x)  # along a direction that mixes no vectors
+    assert_close(np.sort(values.tangent), np.array([1.0, 2.0, 3.0]))
+    assert not vectors.tangent.any()
+
+
+@pytest.mark.parametrize("function", [linalg.eigvalsh, ag.scipy.linalg.eigvalsh])
+def test_values_that_coincide_have_tangents_in_all_directions(function: Any) -> None:
+    assert_close(ag.func.jacfwd(lambda x: function(x).sum())(np.eye(3)), np.eye(3))
 
 
 @pytest.mark.parametrize("keywords", [{}, {"axis": 1}, {"axis": (0, 1), "keepdims": True}])

@@ -194,6 +194,28 @@ CASES = [
     ),
     *[_curve("make_interp_spline", _y, k=k) for k in (1, 2, 3, 5)],
     _curve("make_interp_spline", _columns),
+    _of("make_interp_spline", lambda c, y: c(_x, y, k=0)(_inside), _y, label="steps"),
+    *[
+        _of(
+            "RectBivariateSpline",
+            lambda c, x, y, z, q, p, g=grid, d=dx: c(x, y, z, kx=2)(q, p, dx=d, dy=1, grid=g),
+            _x,
+            _x[:4] + 0,
+            _rng.normal(size=(6, 4)),
+            np.array([0.35, 1.6, 4.0]),
+            np.array([0.1, 0.4, 1.7]),
+            label=f"grid={grid}, dx={dx}",
+        )
+        for grid in (True, False)
+        for dx in (0, 1)
+    ],
+    _of(
+        "RectBivariateSpline",
+        lambda c, z, q: (s := c(_x, _x, z)).ev(q, q[::-1]) + s(q, [2.0])[:, 0],
+        _rng.normal(size=(6, 6)),
+        _q,
+        label="beyond the range",
+    ),
     _of(
         "make_lsq_spline",
         lambda c, x, y, w, q: c(x, y, [0, 0, 0, 2, 4.2, 4.2, 4.2], k=2, w=w)(q),

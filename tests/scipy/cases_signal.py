@@ -76,6 +76,20 @@ def _designs() -> list[Case]:
 
 
 CASES = [
+    Case(
+        "signal.firwin2",
+        lambda sp, gain: [
+            sp.signal.firwin2(9, [0, 0.4, 0.4, 1.5], gain, fs=3.0, window=None, nfreqs=40),
+            sp.signal.firwin2(8, [0, 0.4, 0.7, 1], gain * np.array([1, 1, 1, 0])),
+            sp.signal.firwin2(
+                9, [0, 0.4, 0.7, 1], gain * np.array([0, 1, 1, 0]), antisymmetric=True
+            ),
+            sp.signal.firwin2(
+                8, [0, 0.4, 0.7, 1], gain * np.array([0, 1, 1, 1]), antisymmetric=True
+            ),
+        ],
+        (np.array([1.0, 0.8, 0.3, 0.2]),),
+    ),
     *_designs(),
     Case(
         "signal.iirfilter",

@@ -106,6 +106,16 @@ CASES = [
         (_any(9), _any(4, 4)),
     ),
     Case(
+        "sparse multiply by rows and sparse matrices",
+        lambda sp, a, b: [
+            product.toarray()
+            for kind in (sp.sparse.csr_array, sp.sparse.csr_matrix)
+            for other in (b, _constant[:, :4], _square(sp, a))
+            for product in [kind(_square(sp, a)).multiply(other).tocsr()]
+        ],
+        (_any(9), _any(4, 1)),
+    ),
+    Case(
         "sparse.diags_array",
         lambda sp, a, b: sp.sparse.diags_array([a, b], offsets=[0, -1]).toarray(),
         (_any(4), _any(3)),

@@ -84,6 +84,21 @@ for _name, (_shapes, _) in CONTINUOUS.items():
             )
         )
 
+# Between an end and infinity, on both sides and in both tails.
+for _low, _high, _x in ((None, 1.0, -0.5), (None, -2.0, -3.0), (1.0, None, 2.0)):
+    CASES.append(
+        Case(
+            f"stats.truncnorm from {_low} to {_high}",
+            lambda sp, x, end, low=_low: tuple(
+                getattr(sp.stats.truncnorm, n)(
+                    x, *((-np.inf, end) if low is None else (end, np.inf))
+                )
+                for n in ("pdf", "logpdf", "cdf", "sf", "logcdf", "logsf")
+            ),
+            (np.array([_x]), np.array([_high if _low is None else _low])),
+        )
+    )
+
 _counts = np.array([0, 1, 3])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -114,3 +115,14 @@ def test_interp1d_beyond_its_nodes(kind: str) -> None:
     expected = scipy.interpolate.interp1d(nodes, y, **given)(at)
     found = interpolate.interp1d(nodes, ag.tensor(y, requires_grad=True), **given)(at)
     np.testing.assert_allclose(found.detach().numpy(), expected)
+
+
+def test_a_fit_of_many_points_needs_no_dense_matrix() -> None:
+    x = np.linspace(0, 1, 30_000)
+    y = ag.tensor(np.sin(9 * x), requires_grad=True)
+    knots = np.r_[np.zeros(3), np.linspace(0, 1, 2_000), np.ones(3)]
+    tracemalloc.start()
+    ag.grad(ag.scipy.interpolate.make_lsq_spline(x, y, knots).c.sum(), y)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 100e6  # the matrix would have 480 MB

@@ -146,6 +146,13 @@ def test_derivatives_at_removable_points(name: str, at: Any, expected: float) ->
         assert found == pytest.approx(expected, rel=1e-10)
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("k", [0.0, 2.0])
+def test_binom_has_no_derivative_where_scipy_has_no_value(k: float) -> None:
+    assert np.isnan(scipy.special.binom(-1.0, k))
+    assert np.isnan(ag.func.grad(lambda n: special.binom(n, k))(-1.0))
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_a_count_without_its_fraction_is_a_constant() -> None:
     for name in ("bdtr", "bdtrc", "bdtri", "nbdtr", "nbdtrc"):

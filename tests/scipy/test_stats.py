@@ -493,3 +493,14 @@ def test_frozen_distributions_of_plain_arrays_are_scipys() -> None:
     gamma = stats.gamma(2.0, scale=3.0)
     assert gamma.expect(lambda x: x) == pytest.approx(6.0)
     assert gamma.interval(0.9) == scipy.stats.gamma(2.0, scale=3.0).interval(0.9)
+
+
+def test_the_f_distribution_far_out() -> None:
+    """For one degree of freedom twice, x is the square of a variable of Cauchy's."""
+    for x in (1e-20, 1e20):
+        slope = 1 / (np.pi * np.sqrt(x) * (1 + x))
+        by_x = ag.func.grad(lambda x: stats.f.cdf(x, 1.0, 1.0))(x)
+        assert by_x == pytest.approx(slope, rel=1e-12, abs=0)
+        by_scale = ag.func.grad(lambda s, x=x: stats.f.logcdf(x, 1.0, 1.0, scale=s))(1.0)
+        expected = -x * slope / (2 / np.pi * np.arctan(np.sqrt(x)))
+        assert by_scale == pytest.approx(expected, rel=1e-12, abs=0)

@@ -91,6 +91,47 @@ def test_importing_arraygrad_does_not_import_scipy() -> None:
     assert done.stdout.strip() == "False"
 
 
+# What SciPy has had since its versions 1.15, 1.16 and 1.17.
+_NEWER = {
+    "integrate": "cubature lebedev_rule nsum tanhsinh",
+    "interpolate": "AAA FloaterHormannInterpolator generate_knots make_splprep make_splrep",
+    "ndimage": "vectorized_filter",
+    "optimize": "elementwise",
+    "signal": "closest_STFT_dual_window freqz_sos whittaker_henderson",
+    "sparse": "expand_dims permute_dims safely_cast_index_arrays swapaxes",
+    "sparse.linalg": "funm_multiply_krylov is_sptriangular spbandwidth",
+    "special": "assoc_legendre_p assoc_legendre_p_all legendre_p legendre_p_all log_wright_bessel "
+    "softplus sph_harm_y sph_harm_y_all sph_legendre_p sph_legendre_p_all",
+    "stats": "Binomial Mixture Normal Uniform dpareto_lognorm landau lmoment make_distribution "
+    "matrix_t normal_inverse_gamma order_statistic quantile truncate",
+}
+_ON_THE_OLDEST_SCIPY = """
+import importlib, arraygrad as ag, numpy as np
+known = {module: importlib.import_module(f"scipy.{module}") for module in NEWER}
+for module, names in NEWER.items():
+    for name in names.split():
+        vars(known[module]).pop(name, None)
+for module in MODULES:
+    importlib.import_module(f"arraygrad.scipy.{module}")
+x = ag.tensor(np.eye(6)[:1], requires_grad=True)
+assert ag.scipy.special.softplus(x).requires_grad
+for call in (ag.scipy.signal.freqz_sos, lambda x: ag.scipy.special.sph_harm_y(1, 1, x, x)):
+    try:
+        call(x)
+    except NotImplementedError as error:
+        assert "needs a newer SciPy than" in str(error)
+    else:
+        raise AssertionError("SciPy has the name still")
+"""
+
+
+def test_the_oldest_scipy_has_all_names_that_twins_need() -> None:
+    modules = [*_MODULES, "integrate", "optimize"]
+    program = f"NEWER, MODULES = {_NEWER!r}, {modules!r}\n{_ON_THE_OLDEST_SCIPY}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert not done.returncode, done.stderr
+
+
 def test_twins_have_signatures_and_lists_become_arrays() -> None:
     ours, original = ag.scipy.linalg.solve_banded, scipy.linalg.solve_banded
     assert inspect.signature(ours) == inspect.signature(original)
@@ -168,7 +209,11 @@ def test_universal_functions_of_scipy_take_tensors() -> None:
         (lambda: ag.scipy.linalg.eig(m(), m(), left=True, right=False), "pass right=True"),
         (lambda: ag.scipy.special.elliprj(_four(), 1.0, 1.0, -1.0), "p is negative"),
         (lambda: ag.scipy.signal.stft(x(), window=ag.tensor([1.0, 1.0]), nperseg=2), "the window"),
+        (lambda: ag.scipy.signal.firwin2(5, x() - 1, x()), "by gain only"),
+        (lambda: ag.scipy.signal.resample_poly(x(), 2, 3, window=x()), "to its window here"),
         (lambda: ag.scipy.spatial.distance.pdist(m(), "hamming"), "'hamming' has no derivative"),
+        (lambda: ag.scipy.spatial.distance.cdist(m() + 0j, m()), "between complex vectors"),
+        (lambda: ag.scipy.spatial.distance.euclidean(x(), x() + 0j), "between complex vectors"),
         (lambda: ag.scipy.ndimage.sobel(m(), output=float), "with output="),
         (lambda: ag.scipy.ndimage.convolve1d(np.arange(4), x()), "images of int64 have no"),
         (lambda: ag.scipy.fft.dct(m() + 0j, orthogonalize=True), "ignores orthogonalize="),
@@ -285,6 +330,8 @@ _PLAIN_REFUSES: dict[str, Any] = {
     "first coefficient": lambda sp, y: sp.signal.lfilter([1.0], [0.0, 1.0], y),
     "order": lambda sp, y: sp.ndimage.gaussian_filter1d(y, 1.0, order=-1),
     "few points": lambda sp, y: sp.spatial.distance.pdist(y[None] * np.eye(4), "mahalanobis"),
+    "gains": lambda sp, y: sp.signal.firwin2(8, [0, 0.2, 0.5, 1], y),
+    "not a vector": lambda sp, y: sp.spatial.distance.cosine(y[None], y[None]),
     "image order": lambda sp, y: sp.ndimage.shift(y, 0.5, order=6),
     "rank": lambda sp, y: sp.ndimage.shift(y, [1.0, 2.0]),
     "modes": lambda sp, y: sp.ndimage.correlate(y, np.ones(2), mode=["wrap"]),
@@ -313,6 +360,12 @@ def test_right_angles_are_exact() -> None:
     image = np.arange(6.0).reshape(2, 3)
     found = ag.scipy.ndimage.rotate(ag.tensor(image, requires_grad=True), 90)
     np.testing.assert_allclose(found.detach(), scipy.ndimage.rotate(image, 90), atol=1e-12)
+
+
+def test_a_large_sparse_matrix_is_scaled_without_a_dense_one() -> None:
+    x = ag.tensor(np.ones(200_000), requires_grad=True)
+    scaled = ag.scipy.sparse.diags_array(x).multiply(x[:, None])
+    assert ag.grad(scaled.multiply(scaled).sum(), x).tolist() == [4.0] * 200_000
 
 
 def test_norms_of_lsqr_refuse_to_be_differentiated() -> None:

@@ -96,7 +96,7 @@ def _coincide(values: Any) -> Any:
 def _unless_close(close: Any, uses: Any, g: Any, of: Any, values: Any, name: str) -> Any:
     """`g`; raises if a loss uses vectors of values that coincide, which are an arbitrary basis.
 
-    `uses` are made of the cotangents `of`.
+    `uses` are made of the cotangents `of`; or of a tangent, which mixes these vectors.
     """
     found, sizes = plain(close), abs(plain(uses))
     backend = backend_of(found)
@@ -192,9 +192,9 @@ def _eigh_jvp(t: Any, out: tuple[Any, Any]) -> Any:
     values, vectors = out
     inner = matmul(matmul(adjoint(vectors), t), vectors)
     # Only the Hermitian part of a tangent counts: the gradient is Hermitian, too.
-    gaps = where(_coincide(values), 0, _gaps(values))
-    turn = _over_gaps((inner + adjoint(inner)) * 0.5, gaps, 0)
-    return real(diagonal(inner)), matmul(vectors, turn)
+    turn, close = (inner + adjoint(inner)) * 0.5, _coincide(values)
+    turn = _unless_close(close, turn, turn, [t], values, "eigh")
+    return real(diagonal(inner)), matmul(vectors, _over_gaps(turn, _gaps(values), 0, close))
 
 
 def _eigh_of(xp: Any, x: Any, upper: bool = False) -> Any:

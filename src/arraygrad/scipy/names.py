@@ -22,6 +22,24 @@ def scipy_module(name: str) -> Any:
         ) from None
 
 
+class Missing:
+    """A function that SciPy has in newer versions: a call says so."""
+
+    def __init__(self, module: Any, name: str) -> None:
+        self.__name__, self.__module__ = name, module.__name__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(
+            f"{self.__module__}.{self.__name__} needs a newer SciPy than "
+            f"{scipy_module('scipy').__version__}"
+        )
+
+
+def newer(module: Any, name: str) -> Any:
+    """A function of SciPy that the oldest version does not have."""
+    return getattr(module, name, None) or Missing(module, name)
+
+
 def others_from(name: str) -> Callable[[str], Any]:
     """The function `__getattr__` of a module that has SciPy's names besides its own.
 

@@ -18,6 +18,7 @@ from ..core.array import AnyFunction, Array, plain
 from ..ops import astype, stack
 from .checking import compare, state
 from .formula import unframed
+from .names import Missing
 
 _PLAIN = (np.ndarray, float, int, str, type(None))
 
@@ -134,6 +135,8 @@ def twin(original: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:
     name = f"{place}.{original.__name__}"
 
     def decorate(function: AnyFunction) -> AnyFunction:
+        if isinstance(original, Missing):
+            return original
         takes = inspect.signature(function).parameters.values()
         as_given = isinstance(original, np.ufunc) or any(p.kind is p.VAR_POSITIONAL for p in takes)
         bound = None if as_given else Binding(name, original, function)

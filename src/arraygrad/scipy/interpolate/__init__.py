@@ -36,6 +36,7 @@ from .polynomials import (
     krogh_interpolate,
 )
 from .radial import RBFInterpolator
+from .rectangles import RectBivariateSpline
 from .scattered import LinearNDInterpolator, NearestNDInterpolator, griddata
 from .smoothing import make_smoothing_spline
 
@@ -52,6 +53,7 @@ __all__ = [
     "PPoly",
     "PchipInterpolator",
     "RBFInterpolator",
+    "RectBivariateSpline",
     "RegularGridInterpolator",
     "UnivariateSpline",
     "barycentric_interpolate",

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ... import linalg
 from ...core.array import plain
 from ...ops import (
     clip,
@@ -19,8 +18,6 @@ from ...ops import (
     cumulative_sum,
     equal,
     expand_dims,
-    matmul,
-    matrix_transpose,
     reshape,
     searchsorted,
     stack,
@@ -179,6 +176,8 @@ def _of_tensors(t: Any, c: Any, k: int, extrapolate: Any = True, axis: int = 0) 
 
 def _default_knots(x: Any, k: int) -> Any:
     """The knots of interpolation: those nodes that are not near the ends, or points between."""
+    if not k:  # steps, from each node to the next
+        return concat((x, x[-1:]), axis=0)
     inner: Any
     if k % 2:
         half = (k + 1) // 2
@@ -189,6 +188,21 @@ def _default_knots(x: Any, k: int) -> Any:
         inner = between[half : between.shape[0] - half]
     many = np.zeros(k + 1)
     return concat((x[:1] + many, inner, x[-1:] + many), axis=0)
+
+
+def _design(knots: Any, x: Any, k: int, weights: Any = 1.0) -> Any:
+    """The sparse matrix from coefficients to values at `x`, times a column of weights."""
+    first, values = basis(knots, x, k)
+    n, start = x.shape[0], plain(first)
+    if start.ndim > 1:  # a batch of nodes: the same intervals, or none
+        start = start.reshape(-1, n)
+        if (start != start[:1]).any():
+            raise NotImplementedError("nodes of a batch must lie in the same intervals of knots")
+        start = start[0]
+    rows = np.repeat(np.arange(n), k + 1)
+    columns = (start[:, None] + np.arange(k + 1)).reshape(-1)
+    elements = reshape(values * weights, (n * (k + 1),))
+    return from_places(elements, rows, columns, (n, knots.shape[0] - k - 1), "csr")
 
 
 def as_bspline(spline: Any) -> Any:
@@ -219,18 +233,8 @@ def make_interp_spline(
         raise ValueError("The number of derivatives at boundaries does not match: expected 0")
     if k == 0:
         return TensorSpline(knots, y, 0, True, place)
-    first, values = basis(knots, x, k)
-    start = plain(first)
-    if start.ndim > 1:  # a batch of nodes: the same intervals, or none
-        start = start.reshape(-1, n)
-        if (start != start[:1]).any():
-            raise NotImplementedError("nodes of a batch must lie in the same intervals of knots")
-        start = start[0]
-    rows = np.repeat(np.arange(n), k + 1)
-    columns = (start[:, None] + np.arange(k + 1)).reshape(-1)
-    matrix = from_places(reshape(values, (n * (k + 1),)), rows, columns, (n, n), "csr")
     right = reshape(y, (n, -1)) if y.ndim != 2 else y
-    c = sparse_solve(matrix, right)
+    c = sparse_solve(_design(knots, x, k), right)
     return TensorSpline(knots, reshape(c, y.shape), k, True, place)
 
 
@@ -252,15 +256,8 @@ def make_lsq_spline(
     x, y, place = nodes_and_values(x, y, axis, "make_lsq_spline", strictly=False)
     knots = double(t)
     count = knots.shape[0] - k - 1
-    first, values = basis(knots, x, k)
-    design: Any = 0.0
-    for j in range(k + 1):
-        on = equal(expand_dims(first + j, axis=-1), np.arange(count))
-        design = design + where(on, expand_dims(values[..., j], axis=-1), 0)
     right = reshape(y, (x.shape[0], -1)) if y.ndim != 2 else y
-    if w is not None:
-        weights = expand_dims(double(w), axis=-1)
-        design, right = design * weights, right * weights
-    turned = matrix_transpose(design)
-    c = linalg.solve(matmul(turned, design), matmul(turned, right))
+    w = 1.0 if w is None else expand_dims(double(w), axis=-1)
+    design, right = _design(knots, x, k, w), right * w
+    c = sparse_solve(design.T @ design, design.T @ right)
     return TensorSpline(knots, reshape(c, (count, *y.shape[1:])), k, True, place)

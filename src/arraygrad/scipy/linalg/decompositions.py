@@ -28,10 +28,22 @@ from ...ops import (
 )
 from ...ops.decompositions import cut_off
 from ...ops.define.library import constant, declare
-from ...ops.spectra import _eigh_jvp, _eigh_vjp, _unless
+from ...ops.spectra import _eigh_jvp, _eigh_vjp, _eigvalsh_jvp, _eigvalsh_vjp, _unless
 from ..twins import by_scipy, twin
 from .equations import sylvester
 from .stacked import SCIPY, adjoint, hermitian, matrix, matrix_op, regular, stacked
+
+__all__ = [
+    "eigh",
+    "eigvalsh",
+    "null_space",
+    "orth",
+    "orthogonal_procrustes",
+    "polar",
+    "qr",
+    "svd",
+    "svdvals",
+]
 
 # --- eigenvalues ---------------------------------------------------------------------------------
 
@@ -45,6 +57,18 @@ _eigh = matrix_op(
     multiple=True,
     vjp=lambda gs, out: _eigh_vjp(gs, out),
     jvp=lambda t, out: _eigh_jvp(t, out),
+    holomorphic=False,
+)
+# For forward mode: these have derivatives where the vectors have none.
+_eigvalsh = matrix_op(
+    "eigvalsh",
+    "x",
+    compute=lambda x, *, lower, driver: SCIPY.eigh(
+        x, lower=lower, driver=driver, check_finite=False
+    )[0],
+    shapes=lambda x, **keywords: (x[:1],),
+    vjp=lambda g, x: _eigvalsh_vjp(g, x),
+    jvp=lambda t, x: _eigvalsh_jvp(t, x),
     holomorphic=False,
 )
 # The vectors as SciPy has them: their signs depend on all options.
@@ -109,7 +133,12 @@ def eigh(
     if b is not None:
         b = hermitian(matrix(b, "eigh"), lower)
         inner, back = _reduced(a, b, type)
-    values, vectors = _eigh(inner, lower=lower, driver=driver if b is None else None)
+    vectors: Any = None
+    how = {"lower": lower, "driver": driver if b is None else None}
+    if eigvals_only and not getattr(inner, "requires_grad", False):
+        values = _eigvalsh(inner, **how)
+    else:
+        values, vectors = _eigh(inner, **how)
     part = slice(None)
     if subset_by_index is not None or subset_by_value is not None:
         part = slice(*_first_and_last(values, subset_by_index, subset_by_value))

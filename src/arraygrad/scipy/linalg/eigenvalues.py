@@ -18,6 +18,8 @@ from ..twins import by_scipy, twin
 from .decompositions import phase
 from .stacked import SCIPY, adjoint, matrix, stacked
 
+__all__ = ["eig", "eigvals"]
+
 
 def _part(which: int) -> Any:
     """One of SciPy's results, as a constant: values, left vectors, right vectors."""

@@ -13,6 +13,14 @@ from ...ops import matmul, matrix_transpose
 from ..twins import twin
 from .stacked import SCIPY, adjoint, matrix, matrix_op
 
+__all__ = [
+    "solve_continuous_are",
+    "solve_continuous_lyapunov",
+    "solve_discrete_are",
+    "solve_discrete_lyapunov",
+    "solve_sylvester",
+]
+
 # --- linear equations ----------------------------------------------------------------------------
 
 

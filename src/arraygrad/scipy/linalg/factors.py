@@ -24,6 +24,8 @@ from .stacked import (
 )
 from .systems import triangular
 
+__all__ = ["cho_factor", "cho_solve", "cholesky", "lu", "lu_factor", "lu_solve"]
+
 # --- Cholesky ------------------------------------------------------------------------------------
 
 

@@ -32,6 +32,21 @@ from .equations import sylvester
 from .exponential import expm_along
 from .stacked import SCIPY, matrix, matrix_op, regular
 
+__all__ = [
+    "coshm",
+    "cosm",
+    "expm",
+    "expm_frechet",
+    "fractional_matrix_power",
+    "funm",
+    "logm",
+    "sinhm",
+    "sinm",
+    "sqrtm",
+    "tanhm",
+    "tanm",
+]
+
 _NEAR = 0.1  # how close to the negative real axis, as an angle, an eigenvalue is on it
 
 

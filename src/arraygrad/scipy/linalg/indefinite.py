@@ -29,6 +29,8 @@ from ..twins import twin
 from .stacked import SCIPY, adjoint, matrix, matrix_op, stacked, symmetric
 from .stacked import hermitian as hermitian_of
 
+__all__ = ["ldl"]
+
 
 def _parts_of(a: Any, *, lower: bool, hermitian: bool) -> Any:
     """The triangle with its rows in order, D, and the matrix that puts rows in order."""

@@ -17,6 +17,8 @@ from ..twins import twin
 from .stacked import SCIPY, adjoint, matrix, matrix_op
 from .systems import solve_triangular
 
+__all__ = ["schur"]
+
 
 def _columns(t: Any, m: Any, transposed: bool) -> Any:
     """The X below the diagonal for which ``X T - T X`` equals `m` there; or the adjoint of this."""

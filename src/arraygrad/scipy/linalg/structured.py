@@ -12,6 +12,21 @@ from ...ops import concat, conj, einsum, expand_dims, flip, is_complex, real, re
 from ..twins import floating, twin
 from .stacked import SCIPY, columns, matrix, matrix_op, uncolumned
 
+__all__ = [
+    "block_diag",
+    "circulant",
+    "companion",
+    "convolution_matrix",
+    "hankel",
+    "khatri_rao",
+    "leslie",
+    "solve_banded",
+    "solve_circulant",
+    "solve_toeplitz",
+    "solveh_banded",
+    "toeplitz",
+]
+
 # --- building ------------------------------------------------------------------------------------
 
 

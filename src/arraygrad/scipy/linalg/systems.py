@@ -24,6 +24,8 @@ from .stacked import (
     uncolumned,
 )
 
+__all__ = ["det", "inv", "lstsq", "norm", "pinv", "pinvh", "solve", "solve_triangular"]
+
 # --- solve ---------------------------------------------------------------------------------------
 
 # The structure of the transposed matrix, where it is another.

@@ -22,6 +22,18 @@ from ..signal.convolution import convolved
 from ..signal.lines import padded_places
 from ..twins import array_like, by_scipy, floating, in_precision_of, twin
 
+__all__ = [
+    "convolve",
+    "convolve1d",
+    "correlate",
+    "correlate1d",
+    "laplace",
+    "prewitt",
+    "sobel",
+    "uniform_filter",
+    "uniform_filter1d",
+]
+
 SCIPY = scipy_module("scipy.ndimage")
 
 

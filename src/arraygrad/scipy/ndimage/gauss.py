@@ -12,6 +12,13 @@ from ...ops import sum as _sum
 from ..twins import array_like, twin
 from .filters import SCIPY, along_axis, axes_of, for_all_axes, image_of, modes_of, numbers
 
+__all__ = [
+    "gaussian_filter",
+    "gaussian_filter1d",
+    "gaussian_gradient_magnitude",
+    "gaussian_laplace",
+]
+
 
 def _gauss_weights(sigma: Any, order: int, truncate: float, radius: Any) -> Any:
     """The weights of a Gauss function or of its derivative, by its width, too."""

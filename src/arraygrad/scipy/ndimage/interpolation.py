@@ -38,6 +38,16 @@ from ..twins import array_like, by_scipy, double, floating, in_precision_of, twi
 from ..values import attach
 from .filters import SCIPY, image_of
 
+__all__ = [
+    "affine_transform",
+    "map_coordinates",
+    "rotate",
+    "shift",
+    "spline_filter",
+    "spline_filter1d",
+    "zoom",
+]
+
 _MIRROR = {"constant", "grid-constant", "mirror", "wrap"}
 _SHORT = 50  # up to this length, the filter is not symmetric to the last digit
 

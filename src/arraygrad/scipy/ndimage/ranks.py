@@ -17,6 +17,20 @@ from ...ops.define.library import constant
 from ..twins import by_scipy, in_precision_of, refuse, twin
 from .filters import SCIPY, image_of
 
+__all__ = [
+    "grey_closing",
+    "grey_dilation",
+    "grey_erosion",
+    "grey_opening",
+    "maximum_filter",
+    "maximum_filter1d",
+    "median_filter",
+    "minimum_filter",
+    "minimum_filter1d",
+    "percentile_filter",
+    "rank_filter",
+]
+
 
 def _places_of(x: Any, *, name: str, options: Any) -> Any:
     """The places of the elements that a filter chooses; the last place is that of `cval`."""

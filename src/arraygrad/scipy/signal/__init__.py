@@ -10,86 +10,24 @@ tensor([6., 3.])
 from __future__ import annotations
 
 from ..names import others_from
-from . import filters
-from .convolution import (
-    convolve,
-    convolve2d,
-    correlate,
-    correlate2d,
-    fftconvolve,
-    oaconvolve,
-)
-from .design import bessel, butter, cheby1, cheby2, ellip, iirfilter
-from .filters import (
-    filtfilt,
-    freqz,
-    lfilter,
-    lfilter_zi,
-    sosfilt,
-    sosfilt_zi,
-    sosfiltfilt,
-)
-from .rates import decimate, hilbert, resample, resample_poly, upfirdn
-from .smoothing import detrend, savgol_filter
-from .spectra import (
-    coherence,
-    csd,
-    istft,
-    lombscargle,
-    periodogram,
-    spectrogram,
-    stft,
-    welch,
-)
-from .systems import (
-    dlsim,
-    lsim,
-    ss2tf,
-)
+from . import convolution, design, filters, rates, smoothing, spectra, systems
+from .convolution import *
+from .design import *
+from .filters import *
+from .rates import *
+from .smoothing import *
+from .spectra import *
+from .systems import *
 
 __all__ = [
-    "bessel",
-    "butter",
-    "cheby1",
-    "cheby2",
-    "coherence",
-    "convolve",
-    "convolve2d",
-    "correlate",
-    "correlate2d",
-    "csd",
-    "decimate",
-    "detrend",
-    "dlsim",
-    "ellip",
-    "fftconvolve",
-    "filtfilt",
-    "freqz",
-    "hilbert",
-    "iirfilter",
-    "istft",
-    "lfilter",
-    "lfilter_zi",
-    "lombscargle",
-    "lsim",
-    "oaconvolve",
-    "periodogram",
-    "resample",
-    "resample_poly",
-    "savgol_filter",
-    "sosfilt",
-    "sosfilt_zi",
-    "sosfiltfilt",
-    "spectrogram",
-    "ss2tf",
-    "stft",
-    "upfirdn",
-    "welch",
+    *convolution.__all__,
+    *design.__all__,
+    *filters.__all__,
+    *rates.__all__,
+    *smoothing.__all__,
+    *spectra.__all__,
+    *systems.__all__,
 ]
-
-if hasattr(filters, "freqz_sos"):
-    freqz_sos = filters.freqz_sos
-    __all__ += ["freqz_sos"]
 
 __getattr__ = others_from("scipy.signal")
 

@@ -19,6 +19,8 @@ from ...ops.define.library import declare
 from ..twins import by_scipy, floating, twin
 from .lines import SCIPY, padded_places
 
+__all__ = ["convolve", "convolve2d", "correlate", "correlate2d", "fftconvolve", "oaconvolve"]
+
 Sizes = tuple[int, ...]
 
 

@@ -2,7 +2,7 @@
 
 SciPy computes the coefficients. Their derivatives by the frequencies are those of the same steps:
 the zeros and poles of a prototype are moved to the frequencies, and mapped from analog to digital.
-The order and the ripples of the prototype are constants.
+The order and the ripples of the prototype are constants. `firwin2` is a filter by its gains.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ...core.array import AnyFunction
+from ...core.array import AnyFunction, plain
 from ...core.kinds import Opaque
 from ...ops import (
     concat,
     expand_dims,
     is_complex,
+    matmul,
     prod,
     real,
     sqrt,
@@ -28,9 +29,11 @@ from ...ops import (
 )
 from ...ops.define.library import constant
 from ..names import scipy_module
-from ..twins import by_scipy, double, has_arrays, twin
+from ..twins import by_scipy, double, has_arrays, has_values, twin
 from ..values import attach
 from .lines import SCIPY
+
+__all__ = ["bessel", "butter", "cheby1", "cheby2", "ellip", "firwin2", "iirfilter"]
 
 _OPTIMIZE = scipy_module("scipy.optimize")
 _PASS, _STOP = ("band", "bandpass", "pass", "bp"), ("bs", "bandstop", "bands", "stop")
@@ -201,3 +204,24 @@ def _filter(name: str) -> AnyFunction:
 
 butter, cheby1, cheby2 = map(_filter, ("butter", "cheby1", "cheby2"))
 ellip, bessel = map(_filter, ("ellip", "bessel"))
+
+
+@twin(SCIPY.firwin2)
+def firwin2(numtaps: int, freq: Any, gain: Any, **options: Any) -> Any:
+    """The taps of a filter by its gains, in which they are linear. Frequencies are constants.
+
+    Gains that must be zero, at the ends of the frequencies, are constants, too.
+    """
+    if has_arrays((freq, options)):
+        raise NotImplementedError("firwin2 has derivatives by gain only: detach() the others")
+    gain = double(gain)
+    if gain.ndim == 1 and has_values(gain):
+        for row in plain(gain).reshape(-1, gain.shape[0]):  # one for each member of a batch
+            SCIPY.firwin2(numtaps, freq, row, **options)  # it raises if something is wrong
+    units = np.eye(gain.shape[0])
+    if options["antisymmetric"]:
+        units[0] = 0
+    if options["antisymmetric"] == bool(numtaps % 2):
+        units[-1] = 0
+    taps = np.stack([SCIPY.firwin2(numtaps, freq, unit, **options) for unit in units])
+    return matmul(gain, taps)

@@ -19,9 +19,21 @@ from ...ops import concat, expand_dims, flip, matmul, moveaxis, stack, sum
 from ...ops.define.library import declare
 from ...ops.define.op import Own
 from ...ops.padding import loop
+from ..names import newer
 from ..twins import by_scipy, floating, has_values, in_precision_of, twin
 from .gustafsson import gustafsson
 from .lines import SCIPY, extended, zeros
+
+__all__ = [
+    "filtfilt",
+    "freqz",
+    "freqz_sos",
+    "lfilter",
+    "lfilter_zi",
+    "sosfilt",
+    "sosfilt_zi",
+    "sosfiltfilt",
+]
 
 # --- lfilter -------------------------------------------------------------------------------------
 
@@ -293,16 +305,14 @@ def freqz(b: Any, a: Any, worN: Any, whole: bool, fs: float, include_nyquist: bo
     return w, in_precision_of(top / matmul(waves ** np.arange(a.shape[0]), a), b, a)
 
 
-if hasattr(SCIPY, "freqz_sos"):  # older versions have it under another name
-
-    @twin(SCIPY.freqz_sos)
-    def freqz_sos(sos: Any, **options: Any) -> Any:
-        """The response of a filter by its sections: the product of their responses."""
-        sos = floating(sos)
-        if sos.ndim != 2 or sos.shape[1] != 6:
-            raise ValueError(f"sos must have the shape (n_sections, 6), not {tuple(sos.shape)}")
-        responses = [freqz(sos[i, :3], sos[i, 3:], **options) for i in range(sos.shape[0])]
-        w, out = responses[0]
-        for _, response in responses[1:]:
-            out = out * response
-        return w, out
+@twin(newer(SCIPY, "freqz_sos"))
+def freqz_sos(sos: Any, **options: Any) -> Any:
+    """The response of a filter by its sections: the product of their responses."""
+    sos = floating(sos)
+    if sos.ndim != 2 or sos.shape[1] != 6:
+        raise ValueError(f"sos must have the shape (n_sections, 6), not {tuple(sos.shape)}")
+    responses = [freqz(sos[i, :3], sos[i, 3:], **options) for i in range(sos.shape[0])]
+    w, out = responses[0]
+    for _, response in responses[1:]:
+        out = out * response
+    return w, out

@@ -14,6 +14,8 @@ from ..twins import floating, in_precision_of, is_single, refuse, twin
 from .filters import lfilter, sosfilt, sosfiltfilt
 from .lines import SCIPY, at_places, dotted
 
+__all__ = ["decimate", "hilbert", "resample", "resample_poly", "upfirdn"]
+
 
 def _spectral_window(window: Any, n: int) -> Any:
     """The weights of the frequencies of a transform; None for ones."""
@@ -92,6 +94,11 @@ def _taps(n: int, count: int, up: int, down: int, h: Any, shift: int) -> tuple[A
 def resample_poly(x: Any, up: int, down: int, axis: int, window: Any, cval: Any) -> Any:
     """Change the rate of signals by a rational factor, with a filter of finite length."""
     refuse("resample_poly", cval=(cval or None, None))
+    if isinstance(window, Array):
+        raise NotImplementedError(
+            "resample_poly has no derivative with respect to its window here: detach() the window, "
+            "or use upfirdn"
+        )
     lines = moveaxis(floating(x), axis, -1)
     common = int(np.gcd(up, down))
     up, down = up // common, down // common

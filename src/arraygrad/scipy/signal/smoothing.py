@@ -10,6 +10,8 @@ from ...ops import concat, matmul, moveaxis, sum
 from ..twins import floating, in_precision_of, twin
 from .lines import SCIPY, dotted, padded_places
 
+__all__ = ["detrend", "savgol_filter"]
+
 
 @twin(SCIPY.savgol_filter)
 def savgol_filter(

@@ -32,6 +32,17 @@ from ..twins import floating, in_precision_of, refuse, twin
 from .lines import SCIPY, added_at, extended, segments, zeros
 from .smoothing import detrend as _detrend
 
+__all__ = [
+    "coherence",
+    "csd",
+    "istft",
+    "lombscargle",
+    "periodogram",
+    "spectrogram",
+    "stft",
+    "welch",
+]
+
 
 def _like(x: Any) -> Any:
     """A plain signal of zeros, by which SciPy gives frequencies and times, or refuses options."""

@@ -19,6 +19,8 @@ from ..linalg import expm
 from ..twins import by_scipy, double, floating, in_precision_of, twin
 from .lines import SCIPY
 
+__all__ = ["dlsim", "lsim", "ss2tf"]
+
 
 def _states_of(a: Any, v: Any) -> Any:
     out = np.empty(v.shape, np.result_type(a, v))

@@ -162,13 +162,17 @@ class SparseTensor(HoldsArrays):
 
     def multiply(self, other: Any) -> SparseTensor:
         """The product element by element."""
-        if isinstance(other, SparseTensor) or SCIPY.issparse(other):
-            return self.multiply(as_sparse(other).toarray())
-        other = array_like(other)
+        is_sparse = isinstance(other, SparseTensor) or SCIPY.issparse(other)
+        other = as_sparse(other) if is_sparse else array_like(other)
         if other.ndim:
-            wide = other + np.zeros(self.shape)
-            place = self.pattern.rows * self.shape[1] + self.pattern.columns
-            other = take(reshape(wide, (-1,)), place, axis=-1)
+            m, n = (1, *other.shape)[-2:]
+            if np.broadcast_shapes((m, n), self.shape) != self.shape:
+                raise ValueError(f"inconsistent shapes: {self.shape} and {other.shape}")
+            rows, columns = self.pattern.rows * (m > 1), self.pattern.columns * (n > 1)
+            if is_sparse:  # of a matrix, the elements are a row
+                other = reshape(other[rows, columns], (-1,))
+            else:
+                other = take(reshape(other, (-1,)), rows * n + columns, axis=-1)
         return self._with(self.elements * other)
 
     def __getitem__(self, key: Any) -> Any:

@@ -26,6 +26,7 @@ from ...ops import (
     concat,
     equal,
     expand_dims,
+    is_complex,
     matmul,
     max,
     reshape,
@@ -190,12 +191,25 @@ def _metric(name: Any, options: dict[str, Any], samples: Any) -> Any:
     return lambda u, v: function(u, v, **given)
 
 
+def _real(x: Any, ndim: int, convert: AnyFunction = double) -> Any:
+    """Vectors (of one axis), or sets of vectors (of two), of real numbers."""
+    x = convert(x)
+    if x.ndim != ndim:
+        raise ValueError(f"expected an array with {ndim} axes, got shape {tuple(x.shape)}")
+    if is_complex(x):
+        raise NotImplementedError(
+            "distances between complex vectors have no derivative here: join the real and the "
+            "imaginary parts to real vectors"
+        )
+    return x
+
+
 @twin(SCIPY.cdist)
 def cdist(XA: Any, XB: Any, metric: Any, **options: Any) -> Any:
     """The distances between all vectors of one set and all of another."""
-    a, b = double(XA), double(XB)
-    if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1]:
-        raise ValueError("XA and XB must be 2-dimensional, with the same number of columns")
+    a, b = _real(XA, 2), _real(XB, 2)
+    if a.shape[1] != b.shape[1]:
+        raise ValueError("XA and XB must have the same number of columns")
     function = _metric(metric, options, concat((a, b), axis=0))
     return function(expand_dims(a, axis=1), expand_dims(b, axis=0))
 
@@ -203,9 +217,7 @@ def cdist(XA: Any, XB: Any, metric: Any, **options: Any) -> Any:
 @twin(SCIPY.pdist)
 def pdist(X: Any, metric: Any, **options: Any) -> Any:
     """The distances between all pairs of vectors of a set."""
-    x = double(X)
-    if x.ndim != 2:
-        raise ValueError("A 2-dimensional array must be passed.")
+    x = _real(X, 2)
     first, second = np.triu_indices(x.shape[0], 1)
     function = _metric(metric, options, x)
     return function(take(x, first, axis=0), take(x, second, axis=0))
@@ -247,12 +259,12 @@ _KEEP_PRECISION = "sqeuclidean cityblock chebyshev cosine correlation mahalanobi
 
 
 def _of_pair(name: str) -> Any:
-    as_vector = floating if name in _KEEP_PRECISION else double
+    convert = floating if name in _KEEP_PRECISION else double
 
     @twin(getattr(SCIPY, name))
     def run(u: Any, v: Any, **options: Any) -> Any:
         refuse(name, centered=(options.pop("centered", True), True))
-        return _metric(name, options, None)(as_vector(u), as_vector(v))
+        return _metric(name, options, None)(_real(u, 1, convert), _real(v, 1, convert))
 
     return run
 

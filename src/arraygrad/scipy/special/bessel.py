@@ -16,6 +16,40 @@ from ..twins import array_like, twin
 from .declaring import SCIPY, op, special, whole
 from .distributions import rgamma
 
+__all__ = [
+    "airy",
+    "airye",
+    "hankel1",
+    "hankel1e",
+    "hankel2",
+    "hankel2e",
+    "iv",
+    "ive",
+    "j0",
+    "j1",
+    "jn",
+    "jv",
+    "jve",
+    "k0",
+    "k0e",
+    "k1",
+    "k1e",
+    "kn",
+    "kv",
+    "kve",
+    "modstruve",
+    "spherical_in",
+    "spherical_jn",
+    "spherical_kn",
+    "spherical_yn",
+    "struve",
+    "y0",
+    "y1",
+    "yn",
+    "yv",
+    "yve",
+]
+
 _HALF_LOG_PI = 0.5723649429247001
 
 # --- cylinder functions --------------------------------------------------------------------------

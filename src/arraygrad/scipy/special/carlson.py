@@ -16,6 +16,8 @@ from ...ops import expand_dims, is_complex, less, real, sqrt, where
 from ...ops import sum as _sum
 from .declaring import by_formula
 
+__all__ = ["elliprc", "elliprd", "elliprf", "elliprg", "elliprj"]
+
 _STEP = 1 / 16
 _u = np.arange(-74, 75) * _STEP
 _POINTS = np.exp(np.pi / 2 * np.sinh(_u))

@@ -13,7 +13,7 @@ from ...core.kinds import Elementwise
 from ...ops import astype, is_complex, trunc
 from ...ops.define.library import constant, declare
 from ...ops.define.rules import parameters, product_rule
-from ..names import scipy_module
+from ..names import newer, scipy_module
 from ..twins import array_like, by_scipy, floating_or_number, no_derivative, twin
 from ..values import attach
 
@@ -28,7 +28,7 @@ def special(
     The derivative by an input is ``d_<input>``, a function of inputs and of ``out``. An input
     without one is refused: an error names it.
     """
-    original = getattr(SCIPY, name)
+    original = newer(SCIPY, name)
     run = op(name, *inputs, compute=compute or original, **derivatives)
 
     def of_lists_too(*args: Any) -> Any:

@@ -35,6 +35,41 @@ from ...ops.special.parameters import betainc_slope, gammainc_slope
 from ..twins import double, has_values, twin
 from .declaring import SCIPY, by_formula, elementwise, special, whole
 
+__all__ = [
+    "bdtr",
+    "bdtrc",
+    "bdtri",
+    "beta",
+    "betainc",
+    "betaincc",
+    "betainccinv",
+    "betaincinv",
+    "binom",
+    "chdtr",
+    "chdtrc",
+    "chdtri",
+    "fdtr",
+    "fdtrc",
+    "fdtri",
+    "gammainc",
+    "gammaincc",
+    "gammainccinv",
+    "gammaincinv",
+    "gdtr",
+    "gdtrc",
+    "loggamma",
+    "multigammaln",
+    "nbdtr",
+    "nbdtrc",
+    "pdtr",
+    "pdtrc",
+    "pdtri",
+    "poch",
+    "rgamma",
+    "stdtr",
+    "stdtrit",
+]
+
 # --- gamma and beta ------------------------------------------------------------------------------
 
 
@@ -64,7 +99,7 @@ def _by_gammas(over: Any, under: Any, signs: Any, out: Any) -> Any:
             for j, other in enumerate(under):
                 if j != i:
                     rest = rest * rgamma(where(at, other, 1.0))
-            slope = where(at, rest, slope)
+            slope = where(at, rest + 0 * out, slope)  # not a number where the quotient is none
     return slope
 
 
@@ -298,8 +333,22 @@ bdtrc = by_formula("bdtrc", 1)(lambda k, n, p: betainc(_count(k), whole(n) - _co
 bdtri = by_formula("bdtri", 1)(lambda k, n, y: betainccinv(_count(k), whole(n) - _count(k) + 1, y))
 nbdtr = by_formula("nbdtr")(lambda k, n, p: betainc(whole(n), _count(k), p))
 nbdtrc = by_formula("nbdtrc")(lambda k, n, p: betaincc(whole(n), _count(k), p))
-fdtr = by_formula("fdtr")(lambda dfn, dfd, x: betainc(dfn / 2, dfd / 2, dfn * x / (dfd + dfn * x)))
-fdtrc = by_formula("fdtrc")(lambda dfn, dfd, x: betainc(dfd / 2, dfn / 2, dfd / (dfd + dfn * x)))
+
+
+def _from_the_middle(dfn: Any, dfd: Any, x: Any) -> Any:
+    """The distribution function of F, but for a constant on each side of x = dfd / dfn.
+
+    On each side, it is the integral whose argument is small, so that no digits are lost.
+    """
+    ratio = dfn * x / dfd
+    left = ratio < 1
+    share, rest = where(left, ratio, 0.5), 1 / where(left, 1.0, ratio)
+    lower = betainc(dfn / 2, dfd / 2, share / (1 + share))
+    return where(left, lower, -betainc(dfd / 2, dfn / 2, rest / (1 + rest)))
+
+
+fdtr = by_formula("fdtr")(lambda dfn, dfd, x: _from_the_middle(dfn, dfd, x))
+fdtrc = by_formula("fdtrc")(lambda dfn, dfd, x: -_from_the_middle(dfn, dfd, x))
 
 
 def _count(k: Any) -> Any:

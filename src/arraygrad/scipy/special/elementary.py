@@ -10,6 +10,46 @@ from ...core.array import AnyFunction
 from ..twins import array_like, double, refuse, twin
 from .declaring import SCIPY, elementwise
 
+__all__ = [
+    "betaln",
+    "cbrt",
+    "digamma",
+    "entr",
+    "erf",
+    "erfc",
+    "erfinv",
+    "exp1",
+    "exp2",
+    "expi",
+    "expit",
+    "expm1",
+    "factorial",
+    "gamma",
+    "gammaln",
+    "i0",
+    "i0e",
+    "i1",
+    "i1e",
+    "kl_div",
+    "log1p",
+    "log_expit",
+    "log_ndtr",
+    "log_softmax",
+    "logit",
+    "logsumexp",
+    "ndtr",
+    "ndtri",
+    "polygamma",
+    "psi",
+    "rel_entr",
+    "sinc",
+    "softmax",
+    "softplus",
+    "xlog1py",
+    "xlogy",
+    "zeta",
+]
+
 
 def _over_axes(name: str, function: AnyFunction) -> AnyFunction:
     return twin(getattr(SCIPY, name))(lambda x, axis=None: function(array_like(x), axis=axis))

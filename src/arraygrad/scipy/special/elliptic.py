@@ -15,6 +15,8 @@ from ..twins import array_like, twin
 from .declaring import SCIPY, op, special
 from .hypergeometric import hyp2f1
 
+__all__ = ["ellipe", "ellipeinc", "ellipj", "ellipk", "ellipkinc", "ellipkm1"]
+
 _NEAR = 0.1
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from .declaring import special
 
+__all__ = ["hyp0f1", "hyp1f1", "hyp2f1", "hyperu"]
+
 hyp0f1 = special("hyp0f1", "v", "z", d_z=lambda v, z: hyp0f1(v + 1, z) / v)
 hyp1f1 = special("hyp1f1", "a", "b", "z", d_z=lambda a, b, z: hyp1f1(a + 1, b + 1, z) * (a / b))
 hyp2f1 = special(

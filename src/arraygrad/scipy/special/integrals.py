@@ -34,6 +34,31 @@ from ...ops.special.sinc import sinc
 from ..twins import array_like, twin
 from .declaring import SCIPY, by_formula, op, special, whole
 
+__all__ = [
+    "boxcox",
+    "cosm1",
+    "dawsn",
+    "erfcinv",
+    "erfcx",
+    "erfi",
+    "exp10",
+    "expn",
+    "exprel",
+    "fresnel",
+    "huber",
+    "inv_boxcox",
+    "lambertw",
+    "ndtri_exp",
+    "owens_t",
+    "pseudo_huber",
+    "shichi",
+    "sici",
+    "spence",
+    "voigt_profile",
+    "wofz",
+    "wrightomega",
+]
+
 _ROOT_PI = math.sqrt(math.pi)
 _FAR = 400.0  # the squared distance, in widths, from which on a series is exact
 

@@ -12,6 +12,8 @@ from ...ops import equal, where
 from ..twins import array_like, twin
 from .declaring import SCIPY, special
 
+__all__ = ["bei", "beip", "ber", "berp", "kei", "keip", "kelvin", "ker", "kerp"]
+
 
 def _bend(slope: Any, other: Any, at_zero: float, x: Any) -> Any:
     zero = equal(x, 0)

@@ -12,6 +12,25 @@ from ...ops import equal, exp, maximum, sqrt, where
 from ..twins import array_like, twin
 from .declaring import SCIPY, special
 
+__all__ = [
+    "eval_chebyc",
+    "eval_chebys",
+    "eval_chebyt",
+    "eval_chebyu",
+    "eval_gegenbauer",
+    "eval_genlaguerre",
+    "eval_hermite",
+    "eval_hermitenorm",
+    "eval_jacobi",
+    "eval_laguerre",
+    "eval_legendre",
+    "eval_sh_chebyt",
+    "eval_sh_chebyu",
+    "eval_sh_legendre",
+    "lpmv",
+    "sph_harm_y",
+]
+
 
 def _lower(run: AnyFunction, n: Any, x: Any) -> Any:
     """``run(n - 1, x)``; zero for order zero, whose derivative is zero."""
@@ -107,16 +126,15 @@ def _raised(n: Any, m: Any, theta: Any, phi: Any, sign: int) -> Any:
     return size * exp(phi * (-1j * sign)) * sph_harm_y(n, m + sign, theta, phi)
 
 
-if hasattr(SCIPY, "sph_harm_y"):  # older versions have it under another name
-    # By both neighbours, so that the poles of the sphere are points like others.
-    sph_harm_y = special(
-        "sph_harm_y",
-        "n",
-        "m",
-        "theta",
-        "phi",
-        d_theta=lambda n, m, theta, phi: (
-            0.5 * (_raised(n, m, theta, phi, 1) - _raised(n, m, theta, phi, -1))
-        ),
-        d_phi=lambda m, out: 1j * m * out,
-    )
+# By both neighbours, so that the poles of the sphere are points like others.
+sph_harm_y = special(
+    "sph_harm_y",
+    "n",
+    "m",
+    "theta",
+    "phi",
+    d_theta=lambda n, m, theta, phi: (
+        0.5 * (_raised(n, m, theta, phi, 1) - _raised(n, m, theta, phi, -1))
+    ),
+    d_phi=lambda m, out: 1j * m * out,
+)

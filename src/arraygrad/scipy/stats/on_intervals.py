@@ -70,6 +70,12 @@ class Uniform(Distribution):
     information = staticmethod(constant_formula(0.0))
 
 
+def _log_ndtr(x: Any) -> Any:
+    """The logarithm of `ndtr`, with the derivative zero at minus infinity: an end without bound."""
+    is_free = equal(x, -math.inf)
+    return where(is_free, -math.inf, ours.log_ndtr(where(is_free, 0.0, x)))
+
+
 def _log_mass(a: Any, b: Any) -> Any:
     """The logarithm of the probability between two points of a normal variable.
 
@@ -80,8 +86,8 @@ def _log_mass(a: Any, b: Any) -> Any:
     empty = equal(low, high)
     low, high = where(empty, -1.0, low), where(empty, 1.0, high)
     tail = less_equal(high, 0)
-    top = ours.log_ndtr(where(tail, high, 0.0))
-    in_tail = top + log(-expm1(ours.log_ndtr(where(tail, low, -1.0)) - top))
+    top = _log_ndtr(where(tail, high, 0.0))
+    in_tail = top + log(-expm1(_log_ndtr(where(tail, low, -1.0)) - top))
     around = log1p(-(ours.ndtr(where(tail, -1.0, low)) + ours.ndtr(where(tail, -1.0, -high))))
     return where(empty, -math.inf, where(tail, in_tail, around))
 
@@ -90,11 +96,11 @@ def _share(y: Any, a: Any, b: Any) -> Any:
     """The probability between `a` and `y` as a share of that between `a` and `b`."""
     above, below = greater(a, 0), less(b, 0)
     # In a tail, relative to the end that is nearest to the centre.
-    first = ours.log_ndtr(-where(above, a, 1.0))
-    of_upper = expm1(ours.log_ndtr(-where(above, y, 1.5)) - first)
-    of_upper = of_upper / expm1(ours.log_ndtr(-where(above, b, 2.0)) - first)
-    last, here = ours.log_ndtr(where(below, b, -1.0)), ours.log_ndtr(where(below, y, -1.5))
-    start = ours.log_ndtr(where(below, a, -2.0))
+    first = _log_ndtr(-where(above, a, 1.0))
+    of_upper = expm1(_log_ndtr(-where(above, y, 1.5)) - first)
+    of_upper = of_upper / expm1(_log_ndtr(-where(above, b, 2.0)) - first)
+    last, here = _log_ndtr(where(below, b, -1.0)), _log_ndtr(where(below, y, -1.5))
+    start = _log_ndtr(where(below, a, -2.0))
     of_lower = exp(here - last) * expm1(start - here) / expm1(start - last)
     inner = where(logical_or(above, below), 0.0, a)
     start = ours.ndtr(inner)
