@@ -177,7 +177,7 @@ class WhilePulled(Loop):
     def _seeds(
         self, loop: While, pulled: WhilePulled, inputs: Any, known: dict[int, Any]
     ) -> list[Any]:
-        """Cotangents for the loop with tangents: of its state, and of the tangents of that."""
+        """Cotangents for another loop, of those parts of its state that are seeded there."""
         found = []
         for j in pulled.seeded:
             g = known.get(j)
@@ -199,9 +199,5 @@ class WhilePulled(Loop):
         # The masked loop has the constants of the condition in its body, too.
         extra = self.loop.of_condition if differs else 0
         pulled = WhilePulled(loop, [i + extra for i in self.targets])
-        known = dict(zip(self.seeded, gs, strict=True))
-        seeds = [
-            known[j] if j in known else zeros_like(inputs[loop.constants + j])
-            for j in pulled.seeded
-        ]
+        seeds = self._seeds(loop, pulled, inputs, dict(zip(self.seeded, gs, strict=True)))
         return pulled.run([*inputs, *seeds])
