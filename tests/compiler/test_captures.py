@@ -520,6 +520,18 @@ def test_a_captured_tensor_is_not_written() -> None:
         np.testing.assert_array_equal(w.array, VALUES)
 
 
+def test_a_function_that_captures_a_leaf_runs_once_in_its_first_call() -> None:
+    w, held = ag.tensor(VALUES, requires_grad=True), types.SimpleNamespace(count=0)
+
+    def function(x: Any) -> Any:
+        held.count += 1
+        return x * w
+
+    compiled = ag.compile(function)
+    np.testing.assert_array_equal(ag.grad(compiled(X).sum(), w), X)
+    assert held.count == 1
+
+
 def test_signs_and_types_tell_static_arguments_apart() -> None:
     f = ag.compile(lambda x, k: x * k, static_argnums=1)
     assert not np.signbit(f(np.ones(2), 0.0)).any()

@@ -339,3 +339,20 @@ def _is_low(s: Any) -> Any:
 def _doubled(s: Any) -> Any:
     s *= 2
     return s
+
+
+def test_a_checkpoint_in_a_choice_uses_arrays_of_transforms_from_outside() -> None:
+    matrix = ag.tensor([[1.0, -2.0], [0.5, 1.0]])
+
+    def function(x: Any) -> Any:
+        inside = checkpoint(lambda y: ag.where(matrix @ x > 0, y, 0.3 * y))
+        return cond(ag.sum(x) > 0, inside, ag.exp, x * 2)
+
+    def by_python(x: Any) -> Any:
+        y = x * 2
+        return np.where(matrix.numpy() @ x > 0, y, 0.3 * y) if x.sum() > 0 else np.exp(y)
+
+    batch = np.array([[0.3, 1.2], [-0.7, 0.1], [2.0, 0.4]])
+    expected = np.stack([by_python(x) for x in batch])
+    for mapped in (vmap(function), vmap(ag.compile(function)), ag.compile(vmap(function))):
+        np.testing.assert_allclose(mapped(batch), expected, rtol=1e-13)

@@ -494,6 +494,16 @@ def a_method_of_a_list() -> Any:
     return function
 
 
+def an_array() -> Any:
+    held = np.zeros(3)
+
+    def function(x: Any) -> Any:
+        held[1:] += 1
+        return x * held
+
+    return function
+
+
 CHANGES = [
     a_variable,
     an_attribute,
@@ -502,6 +512,7 @@ CHANGES = [
     a_growing_set,
     a_default,
     a_method_of_a_list,
+    an_array,
 ]
 
 

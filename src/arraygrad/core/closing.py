@@ -44,6 +44,8 @@ class Closing:
 
     def __init__(self, stand_in: Callable[[Any], Any], around: Closing | None = None) -> None:
         self._stand_in, self._around = stand_in, around
+        if around is not None:
+            self.level = around.level
         self.captured: list[Any] = []
         self.stand_ins: list[Any] = []
         # By identity, with the array inside: a write in the function may replace it.
@@ -52,7 +54,7 @@ class Closing:
     def inside(self, x: Any) -> Any:
         """What takes the place of an operand."""
         if not hasattr(x, "_node"):  # not a tensor
-            return x
+            return x if self._around is None else self._around.inside(x)
         array, found = self._known.get(id(x), (None, None))
         if found is not None and array is x._array:
             return found

@@ -463,9 +463,11 @@ class _Staging(Closing):
         self.traces = around is not None and around.traces
 
     def inside(self, x: Any) -> Any:
-        if not isinstance(x, Tensor) or type(x._array) is self._run._type:
+        if self._run._type in (type(x), type(getattr(x, "_array", None))):
             return x
         x = x if self._around is None else self._around.inside(x)
+        if not isinstance(x, Tensor):
+            return x
         bottom = _bottom(x)
         if isinstance(bottom, Array) and (bottom.is_plain or bottom.level >= self._run.level):
             return x  # of a trace, which keeps what it needs; or of this run, or one inside it

@@ -281,28 +281,33 @@ class _Program:
         self._op: Differentiable | None = None
         self._plain: Executable | None = None
         self._build: Any = None
+        given = arguments.leaves, self._positions
+        again = functools.partial(compile, check=check, specialize=specialize)
         flat = writing_loops(arguments.with_leaves(function))
+        as_op = functools.partial(Differentiable, flat, *given, again, self._make, specialize)
+        records = recorder() is not None
+
+        def finish(outcome: Outcome) -> None:
+            if outcome.smooth and records:  # by captured tensors
+                self._op = as_op(outcome=outcome)
+            else:
+                self._finish(outcome)
+
         with self.guards.refused_writes():
-            if not is_op:
-                captures = run_traced(
-                    flat, arguments.leaves, self._positions, self._finish, specialize
-                )
-                is_op = captures and recorder() is not None
             if is_op:
-                again = functools.partial(compile, check=check, specialize=specialize)
-                self._op = Differentiable(
-                    flat, arguments.leaves, self._positions, again, self._make, specialize
-                )
+                self._op = as_op()
+            else:
+                run_traced(flat, *given, finish, specialize)
+            if self._op is not None:
                 self.decisions = self._op.decisions
                 self.guards.traced(self._op.hidden, self._op.read)
 
-    def _finish(self, outcome: Outcome, _: Any) -> bool:
+    def _finish(self, outcome: Outcome) -> None:
         self._build = outcome.form()
         self.decisions = Decisions(outcome, self._make)
         self._structure = outcome.structure()
         self._plain = self._make(outcome.trace.program, outcome.inputs, outcome.outputs)
         self.guards.traced(outcome.captured, outcome.trace.read)
-        return bool(outcome.smooth)
 
     def fits(self, arguments: Arguments) -> bool:
         """Whether it is right for these arguments, and what it reads from outside."""

@@ -78,6 +78,9 @@ class Differentiable:
         The name of the op.
     reports : bool
         Whether to raise `NotFinite` if there is an infinity or NaN in a result.
+    outcome : Outcome, optional
+        That of a trace of the function on these leaves, which is still open; by default, the
+        function is traced here.
     """
 
     def __init__(
@@ -90,6 +93,7 @@ class Differentiable:
         specialize: bool = False,
         name: str = "compiled",
         reports: bool = False,
+        outcome: Outcome | None = None,
     ) -> None:
         self._function, self._positions, self._name = function, positions, name
         self._reports = reports
@@ -99,18 +103,20 @@ class Differentiable:
         self._lock = threading.Lock()
         arrays = [leaves[i] for i in positions]
         self.moving = [i for i, a in enumerate(arrays) if moves(a)]
-        records = any(is_recorded(a) for a in arrays)
-        model = list(leaves)
-        for i in self.moving:
-            model[positions[i]] = _leaf_over(values_like(arrays[i]))
-        finish = functools.partial(self._finish, records)
-        can_decide = specialize and all(map(has_values, arrays))
-        run_traced(function, model, positions, finish, can_decide, by_reference=False)
+        if outcome is not None:
+            self._finish(False, outcome)
+        else:
+            model = list(leaves)
+            for i in self.moving:
+                model[positions[i]] = _leaf_over(values_like(arrays[i]))
+            finish = functools.partial(self._finish, any(map(is_recorded, arrays)))
+            can_decide = specialize and all(map(has_values, arrays))
+            run_traced(function, model, positions, finish, can_decide)
         self.run = self._declared()
 
     # --- the two programs ---
 
-    def _finish(self, records: bool, outcome: Outcome, own: list[Tensor]) -> None:
+    def _finish(self, records: bool, outcome: Outcome) -> None:
         """Take from the trace what the op needs."""
         self.build = outcome.form()
         self.places = outcome.places
@@ -130,7 +136,7 @@ class Differentiable:
             tensors: list[Any] = [outcome.tensors[k] for k in self.smooth]
             seeds = [outcome.trace.input_like(t) for t in tensors]
             self.seeds = [s.node for s in seeds]
-            targets = [t for t in (*own, *outcome.stand_ins) if t.requires_grad]
+            targets = [t for t in (*outcome.own, *outcome.stand_ins) if t.requires_grad]
             found: Any = grad(tensors, targets, seeds, allow_unused=True)
             self.gradients = [None if g is None else outcome.trace.node(g.array) for g in found]
         self.saved, self._kept = worth_saving(self.outputs, self.seeds, self.gradients)

@@ -77,9 +77,8 @@ class Guards:
 
     def __init__(self, function: Any, static: Iterable[Any] = ()) -> None:
         self._records = recorder() is not None
-        # Pairs of arrays and copies of them: the program depends on their elements.
-        self._elements: list[tuple[Any, Any]] = []
-        self._arrays: list[Any] = []  # NumPy's
+        # Arrays, and copies of them from before the trace: the program depends on their elements.
+        self._elements: dict[int, tuple[Any, Any]] = {}
         self._before: list[tuple[Any, Any]] = []  # containers, and copies of them
         # Sources of random numbers, as functions that give their states, and these states.
         self._sources: list[tuple[Read, Any]] = []
@@ -105,7 +104,7 @@ class Guards:
             if isinstance(value, CONTAINERS):
                 self._contents.append((read, Contents.of(value)))
             if isinstance(value, np.ndarray):
-                self._arrays.append(value)
+                self._elements[id(value)] = value, _kept(value, value)
             if not is_known:
                 self._same.append((read, value))
             if isinstance(value, Tensor):
@@ -142,12 +141,10 @@ class Guards:
         for tensor in captured:
             self._note(tensor)
         pairs = list(read)
-        arrays = list(self._arrays)
         if self._reads_arrays:
-            arrays += [array for _, array, _ in self._tensors.values()]
-        pairs += [(array, array) for array in arrays]
-        distinct = {id(array): (array, copy) for array, copy in pairs}
-        self._elements = [(array, _kept(array, copy)) for array, copy in distinct.values()]
+            pairs += [(array, array) for _, array, _ in self._tensors.values()]
+        for array, copy in pairs:
+            self._elements.setdefault(id(array), (array, _kept(array, copy)))
         self.quick = self._expression().function()
 
     def _check_containers(self) -> None:
@@ -172,7 +169,7 @@ class Guards:
             (found.equal if isinstance(value, _MADE_ANEW) else found.same)(read, value)
         for read, contents in self._contents:
             found.contents(read, *contents)
-        for array, copy in self._elements:
+        for array, copy in self._elements.values():
             if copy.nbytes <= SMALL:
                 found.equal(array.tobytes, copy.tobytes())
             else:
@@ -181,7 +178,7 @@ class Guards:
 
     def compared(self) -> list[Any]:
         """The arrays from outside whose elements are compared in each call."""
-        return [array for array, _ in self._elements]
+        return [array for array, _ in self._elements.values()]
 
     def hold(self) -> bool:
         """Whether everything is as it was."""
@@ -204,7 +201,7 @@ class Guards:
                 return False
         if not all(contents.are_in(read()) for read, contents in self._contents):
             return False
-        return all(_has_bits(array, copy) for array, copy in self._elements)
+        return all(_has_bits(array, copy) for array, copy in self._elements.values())
 
 
 def _refuse() -> None:

@@ -25,7 +25,7 @@ def shapes_of(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         return function(*own, **named)
 
     try:
-        return run_traced(flat, leaves, places, lambda outcome, _: _shapes(outcome))
+        return run_traced(flat, leaves, places, _shapes)
     except NotTraceable as reason:
         raise TypeError(f"eval_shape(): the function cannot be traced: {reason}") from None
 

@@ -47,6 +47,8 @@ class Outcome:
         For each of these, the tensor that the function returned, if it is one.
     places : list of int
         For each of these, its place among all results.
+    own : list of Tensor
+        What stands for the tensors among the arguments.
     captured : list of Tensor
         The tensors from outside that the function has met.
     stand_ins : list of Tensor
@@ -59,7 +61,7 @@ class Outcome:
 
     def __init__(self, trace: Trace, result: Any, own: Sequence[Tensor], closing: Closing) -> None:
         leaves, self.spec = taken_apart(result)
-        self.trace = trace
+        self.trace, self.own = trace, own
         self.inputs = [x.node for x in trace.inputs]
         self.outputs: list[Node] = []
         self.tensors: list[Tensor | None] = []
@@ -167,9 +169,8 @@ def run_traced(
     function: Callable[[list[Any]], Any],
     leaves: Sequence[Any],
     positions: Sequence[int],
-    finish: Callable[[Outcome, list[Tensor]], Any],
+    finish: Callable[[Outcome], Any],
     specialize: bool = False,
-    by_reference: bool = True,
 ) -> Any:
     """Trace a function, and return what `finish` makes of the outcome while the trace is open.
 
@@ -182,16 +183,14 @@ def run_traced(
     positions : sequence of int
         The leaves that are arrays, whose values become inputs of the program.
     finish : callable
-        ``finish(outcome, tensors)``; `tensors` are those among the arguments.
+        Takes the outcome.
     specialize : bool
         Whether the function may decide by the values of the arguments.
-    by_reference : bool
-        Whether the program refers to the arrays of captured tensors; else they are inputs, too.
     """
     trace = Trace([values_like(leaves[i]) for i in positions])
     trace.specializes = specialize and all(has_values(leaves[i]) for i in positions)
     try:
-        done = _run(trace, function, leaves, positions, finish, by_reference)
+        done = _run(trace, function, leaves, positions, finish)
     except BaseException:
         trace.close()
         raise
@@ -200,9 +199,7 @@ def run_traced(
     return done
 
 
-def _run(
-    trace: Trace, function: Any, leaves: Any, positions: Any, finish: Any, by_reference: bool
-) -> Any:
+def _run(trace: Trace, function: Any, leaves: Any, positions: Any, finish: Any) -> Any:
     given = list(leaves)
     tensors: list[tuple[int, Tensor, Traced]] = []
     for i, x in zip(positions, trace.inputs, strict=True):
@@ -211,7 +208,7 @@ def _run(
             tensor = given[i] = Tensor(x)
             tensor.requires_grad_(leaves[i].requires_grad)
             tensors.append((i, tensor, x))
-    closing = Closing(lambda x: _stand_in(trace, x, by_reference))
+    closing = Closing(lambda x: _stand_in(trace, x))
     # The hooks of the caller are for what the op of the whole program saves.
     with ModeContext(anomaly=None, saved_hooks=None, closing=closing):
         try:
@@ -230,10 +227,10 @@ def _run(
         if any(s.array is not x for s, x in zip(closing.stand_ins, trace.given, strict=True)):
             raise TypeError(WRITES_OUTSIDE)
         own = [tensor for _, tensor, _ in tensors]
-        return finish(Outcome(trace, result, own, closing), own)
+        return finish(Outcome(trace, result, own, closing))
 
 
-def _stand_in(trace: Trace, x: Any, by_reference: bool) -> Any:
+def _stand_in(trace: Trace, x: Any) -> Any:
     """What the function computes with in the place of a tensor: the tensor itself, if it made it.
 
     A tensor that it made without requiring gradients is a constant, as if it were from outside.
@@ -244,7 +241,7 @@ def _stand_in(trace: Trace, x: Any, by_reference: bool) -> Any:
         raise NotTraceable  # of another library
     if x.level != Tensor.level or isinstance(x._array, Array):
         raise NotTraceable
-    made = Tensor(trace.captured(x.array, by_reference))
+    made = Tensor(trace.captured(x.array))
     if x.requires_grad:
         made.requires_grad_()
         made._node.number = trace.start - 1  # type: ignore[union-attr]  # as old as the tensor

@@ -121,14 +121,24 @@ class WhilePulled(Loop):
         split = len(arrays) - len(self.seeded)
         return list(arrays[:split]), list(arrays[split:])
 
-    def _with_tangents(self, arrays: Any, tangents: Any, moving: Any) -> tuple[While, Any, Any]:
-        """The loop with tangents, its inputs, and the place of each input of the body there."""
+    def _with_tangents(
+        self, arrays: Any, tangents: Any, moving: Any, gs: Any
+    ) -> tuple[While, Any, Any, dict[int, Any]]:
+        """The loop with tangents, and its inputs.
+
+        Then the place of each input of the body there, and the cotangents of the tangents of the
+        state, by their places there. More of the state may have tangents than has cotangents.
+        """
         loop = self.loop
         made, places = loop.with_tangents([False] * loop.of_condition + moving)
         inputs = loop.joined(arrays, tangents, places)
         b = loop.of_body
         extra = sum(i < b for i in places)
-        return made, inputs, {i: i if i < b else i + extra for i in range(len(loop.body.inputs))}
+        seeds = dict(zip(self.seeded, gs, strict=True))
+        moved = [i - b for i in places if i >= b]
+        of_tangents = {loop.states + k: seeds[j] for k, j in enumerate(moved) if j in seeds}
+        of_body = {i: i if i < b else i + extra for i in range(len(loop.body.inputs))}
+        return made, inputs, of_body, of_tangents
 
     def push(self, arrays: Sequence[Any], tangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """The results, and their tangents."""
@@ -136,9 +146,10 @@ class WhilePulled(Loop):
         t_given, t_gs = self._parts(tangents)
         t_body = t_given[self.loop.of_condition :]
         moving = [t is not None or i in self.targets for i, t in enumerate(t_body)]
-        loop, inputs, places = self._with_tangents(given, t_body, moving)
+        loop, inputs, places, of_tangents = self._with_tangents(given, t_body, moving, gs)
         pulled = WhilePulled(loop, [places[i] for i in self.targets])
-        seeds = self._seeds(loop, pulled, inputs, dict(zip(self.seeded, t_gs, strict=True)), gs)
+        of_primals = dict(zip(self.seeded, t_gs, strict=True))
+        seeds = self._seeds(loop, pulled, inputs, of_primals | of_tangents)
         return self.run(arrays), pulled.run([*inputs, *seeds])
 
     def pull(self, hs: Any, wanted: Sequence[bool], out: Any, arrays: Sequence[Any]) -> list[Any]:
@@ -149,13 +160,13 @@ class WhilePulled(Loop):
         for i, h in zip(self.targets, hs, strict=True):
             t_body[i] = h
         moving = list(self.flags[a:])
-        loop, inputs, places = self._with_tangents(given, t_body, moving)
+        loop, inputs, places, of_tangents = self._with_tangents(given, t_body, moving, gs)
         flags = [*wanted, *[False] * (len(arrays) - len(wanted))]
         targets = [i - a for i in range(a, len(given)) if flags[i]]
         parts: list[Any] = [None] * len(arrays)
         if targets:
             pulled = WhilePulled(loop, [places[i] for i in targets])
-            seeds = self._seeds(loop, pulled, inputs, {}, gs)
+            seeds = self._seeds(loop, pulled, inputs, of_tangents)
             for i, part in zip(targets, pulled.run([*inputs, *seeds]), strict=True):
                 parts[a + i] = part
         if any(flags[len(given) :]):
@@ -164,14 +175,12 @@ class WhilePulled(Loop):
         return parts
 
     def _seeds(
-        self, loop: While, pulled: WhilePulled, inputs: Any, of_primal: dict[int, Any], gs: Any
+        self, loop: While, pulled: WhilePulled, inputs: Any, known: dict[int, Any]
     ) -> list[Any]:
-        """Cotangents for the loop with tangents: of its state, and of the tangents of that."""
-        states = self.loop.states
-        of_tangent = dict(zip(range(states, loop.states), gs, strict=True))
+        """Cotangents for another loop, of those parts of its state that are seeded there."""
         found = []
         for j in pulled.seeded:
-            g = of_primal.get(j) if j < states else of_tangent.get(j)
+            g = known.get(j)
             like = inputs[loop.constants + j]
             found.append(zeros_like(like) if g is None else g)
         return found
@@ -190,9 +199,5 @@ class WhilePulled(Loop):
         # The masked loop has the constants of the condition in its body, too.
         extra = self.loop.of_condition if differs else 0
         pulled = WhilePulled(loop, [i + extra for i in self.targets])
-        known = dict(zip(self.seeded, gs, strict=True))
-        seeds = [
-            known[j] if j in known else zeros_like(inputs[loop.constants + j])
-            for j in pulled.seeded
-        ]
+        seeds = self._seeds(loop, pulled, inputs, dict(zip(self.seeded, gs, strict=True)))
         return pulled.run([*inputs, *seeds])

@@ -102,11 +102,11 @@ class Executable:
         self.plan = Plan(self.given, [*self.flags, *self.outputs], lowering.values.__getitem__)
         self.steps = self._steps(lowering)
         read = {x for step in self.steps for x in step.reads}
-        self.constants = [x for x in read if isinstance(x, Stored) and isinstance(x.node, Constant)]
-        self.constants += [
-            base
-            for base in map(base_of, self.outputs)
-            if isinstance(base, Stored) and isinstance(base.node, Constant)
+        read.update(map(base_of, self.outputs))
+        self.constants = [
+            x
+            for x in read.difference(self.given)
+            if isinstance(x, Stored) and isinstance(x.node, Constant)
         ]
         # What kernels read must be contiguous; so must what has other shapes.
         self._strict = {x for step in self.steps if isinstance(step, Native) for x in step.reads}

@@ -171,6 +171,10 @@ class Program:
         key = (Constant, id(array))  # which the node keeps alive
         return self._known.get(key) or self._add(Constant(array), key)  # type: ignore[return-value]
 
+    def captured(self, array: Any) -> Constant:
+        """A node for the array of a tensor from outside, which may become an input of an op."""
+        return self._add(Constant(array))  # type: ignore[no-any-return]
+
     def constants(self) -> list[Any]:
         """The NumPy arrays that the program refers to."""
         return [node.array for node in self.nodes if isinstance(node, Constant)]

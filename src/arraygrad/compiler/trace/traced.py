@@ -61,7 +61,6 @@ class Trace:
         self.start = next_number()  # nodes with smaller ones were made before
         self.number = next(_numbers)  # traces with smaller ones are around this one, or closed
         self._values: dict[Node, Any] = {}
-        self._captured: dict[Node, Any] = {}  # the inputs that stand for arrays from outside
         self.given: list[Traced] = []  # what stands for arrays from outside
         self._made_up: set[Node] = set()  # inputs whose values are none of the arguments'
         # Decisions by values, for `compile(specialize=True)`: what was decided by, and how.
@@ -85,13 +84,9 @@ class Trace:
         traced.is_given = True
         return traced
 
-    def captured(self, array: Any, by_reference: bool) -> Traced:
-        """What stands for an array from outside: the array itself, or a new input."""
-        if by_reference:
-            traced = Traced(self.program.constant(array), self)
-        else:
-            traced = self.input(array)
-            self._captured[traced.node] = array
+    def captured(self, array: Any) -> Traced:
+        """What stands for an array from outside."""
+        traced = Traced(self.program.captured(array), self)
         traced.is_given = True
         self.given.append(traced)
         return traced
@@ -117,11 +112,9 @@ class Trace:
         Python reads them, so before each run these arrays are compared with what they are now.
         """
         nodes = needed([x.node])
-        given = [n for n in nodes if isinstance(n, Input)]
-        if not self.is_open or any(n not in self._captured for n in given):
+        if not self.is_open or any(isinstance(n, Input) for n in nodes):
             return None
-        arrays = [self._captured[n] for n in given]
-        arrays += [n.array for n in nodes if isinstance(n, Constant)]
+        arrays = [n.array for n in nodes if isinstance(n, Constant)]
         self.read += [(array, np.array(array, order="C")) for array in arrays]
         return np.array(values_of([x.node], self._values)[0])
 
