@@ -80,6 +80,7 @@ PROGRAMS: dict[str, tuple[Function, tuple[int, ...], tuple[Any, ...], dict[str, 
     ),
     "convolved": (convolutions._convolved, IMAGES, (FILTERS, BIAS), {**ENDS, "groups": 2}),
     "filtered": (convolutions._convolved, IMAGES, (FILTERS, BIAS), {**DENSE, "groups": 2}),
+    "by channel": (convolutions._convolved, IMAGES, (FILTERS[:, :1], BIAS), {**DENSE, "groups": 8}),
     "depthwise": (convolutions._convolved, IMAGES, (FILTERS[:, :1], None), {**ENDS, "groups": 8}),
     "spread": (convolutions._spread, IMAGES, (FILTERS, None), {**SPREAD, "groups": 1}),
     "attention": (
@@ -260,7 +261,8 @@ def test_programs_are_one_op(name: str) -> None:
     function, shape, more, settings = PROGRAMS[name]
     x = ag.tensor(points(np.float64, shape), requires_grad=True)
     out = function(x, *more, **settings)
-    wanted = {"depthwise": "convolved", "filtered": "convolved"}.get(name, name.replace("_", ""))
+    is_convolution = name in ("by channel", "depthwise", "filtered")
+    wanted = "convolved" if is_convolution else name.replace("_", "")
     assert out.grad_fn.name().lower() == wanted + "backward"
 
 

@@ -125,14 +125,13 @@ def _convolved(
     lengths = tuple(n + sum(e) for n, e in zip(x.shape[2:], ends, strict=True))
     slide = slide_over(lengths, size, steps, spread)
     samples, filters = x.shape[0], weight.shape[0]
-    is_by_channel = groups == filters == x.shape[1]
-    if _has_native(x, weight, steps) and not is_by_channel:
+    if _has_native(x, weight, steps):
         signal = ops.reshape(x, (samples, groups, weight.shape[1], *x.shape[2:]))
         by_group = ops.reshape(weight, (groups, filters // groups, *weight.shape[1:]))
         out = _filtered(signal, by_group, ends=ends, stride=steps, dilation=spread)
         return _with_bias(ops.reshape(out, (samples, filters, *slide.windows)), bias)
     x = padded(x, ends)
-    if is_in_program(x) and is_by_channel:  # one pass, and no matrices
+    if is_in_program(x) and groups == filters == x.shape[1]:  # one pass, and no matrices
         factors = ops.reshape(weight, (filters, -1, *(1,) * len(size)))
         parts = [part * factors[:, i] for i, part in enumerate(slide.parts(x))]
         return _with_bias(functools.reduce(ops.add, parts), bias)

@@ -16,8 +16,10 @@ from .arrangement import pad
 from .define.library import declare
 from .define.op import Op, Own
 from .indexing import _index_add
-from .shape import _reshape, flip, moveaxis, permute_dims
+from .reductions import _sum
+from .shape import _reshape, flip, moveaxis, permute_dims, stack
 
+FEW = 64  # places of a filter up to which each has a sum of its own
 Ints = tuple[int, ...]
 _ALL = (slice(None),) * 3
 Ends = tuple[tuple[int, int], ...]  # the zeros before and after each axis
@@ -55,11 +57,29 @@ def _by_x(g: Any, w: Any, x_shape: Ints, ends: Ends, stride: Ints, dilation: Int
 
 
 def _by_w(g: Any, x: Any, w_shape: Ints, ends: Ends, stride: Ints, dilation: Ints) -> Any:
+    if w_shape[1] == w_shape[2] == 1 and math.prod(w_shape) <= FEW * w_shape[0]:
+        return _by_weights(g, x, w_shape, ends, stride, dilation)
     axes = zip(g.shape[3:], w_shape[3:], x.shape[3:], ends, stride, dilation, strict=True)
     seen = [(e, s * (m - 1) + d * (k - 1) + 1 - n - e) for m, k, n, (e, _), s, d in axes]
     rest = tuple(range(3, g.ndim))
     x, g = permute_dims(x, (2, 1, 0, *rest)), permute_dims(g, (1, 2, 0, *rest))
     return permute_dims(_slid(x, g, seen, dilation, stride), (1, 2, 0, *rest))
+
+
+def _by_weights(g: Any, x: Any, w_shape: Ints, *how: Any) -> Any:
+    """The cotangent of one filter for each channel: a sum for each of its places."""
+    axes = list(zip(g.shape[3:], x.shape[3:], *how, strict=True))
+    found = []
+    for place in itertools.product(*map(range, w_shape[3:])):
+        inside, seen = [], []
+        for i, (m, n, (e, _), s, d) in zip(place, axes, strict=True):
+            shift = d * i - e  # window j sees the element s * j + shift
+            first, last = max(0, -(shift // s)), min(m, (n - 1 - shift) // s + 1)
+            inside.append(slice(first, max(first, last)))
+            seen.append(slice(s * first + shift, max(s * (last - 1) + shift + 1, 0), s))
+        products = g[(*_ALL, *inside)] * x[(*_ALL, *seen)]
+        found.append(_sum(products, axis=(0, 2, *range(3, g.ndim)), keepdims=False))
+    return _reshape(stack(found, axis=-1), shape=w_shape)
 
 
 def _slid(x: Any, w: Any, ends: Sequence[Any], stride: Ints, dilation: Ints) -> Any:
