@@ -62,3 +62,12 @@ def test_infinite_values_stay_on_their_side() -> None:
         found = ag.compile(lambda x, axis=axis: ag.roll(x, 1, axis=axis) * 1.0)(x)
         np.testing.assert_array_equal(found, np.roll(x, 1, axis=axis))
         np.testing.assert_array_equal(np.signbit(found), np.signbit(np.roll(x, 1, axis=axis)))
+
+
+@crossed(width=[6, 550, 597, 598], dtype=[np.float32, np.float64])
+def test_zeros_are_around_a_part(width: int, dtype: Any) -> None:
+    # The last vector of a line has elements of the part, zeros, and places after its end.
+    part = np.random.default_rng(0).normal(size=(9, 2, width)).astype(dtype)
+    x = np.zeros((9, 6, width + 4), dtype)
+    found = ag.compile(lambda g: ag.func.vjp(lambda x: x[:, 2:4, 2:-2], x)[1](g)[0])(part)
+    np.testing.assert_array_equal(found, np.pad(part, [(0, 0), (2, 2), (2, 2)]))

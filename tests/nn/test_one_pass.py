@@ -54,6 +54,7 @@ FILTERS = RNG.normal(size=(8, 4, 3, 3))
 IMAGES = (2, 8, 6, 10)
 POOLED = {"options": ((2, 3), (2, 2), (1, 0), (1, 1)), "ceil_mode": False}
 ENDS = {"ends": ((1, 1), (0, 2)), "steps": (1, 2), "spread": (1, 1)}
+DENSE = {"ends": ((1, 1), (0, 2)), "steps": (1, 1), "spread": (2, 1)}
 SLIDE = windows.Slide((3, 3), (1, 1), (1, 1), IMAGES[2:])
 SPREAD = {"slide": SLIDE, "whole": SLIDE.span, "ends": (1, 0)}
 
@@ -78,6 +79,8 @@ PROGRAMS: dict[str, tuple[Function, tuple[int, ...], tuple[Any, ...], dict[str, 
         pooling._averaged, IMAGES, (), {**POOLED, "count_include_pad": False, "divisor": None},
     ),
     "convolved": (convolutions._convolved, IMAGES, (FILTERS, BIAS), {**ENDS, "groups": 2}),
+    "filtered": (convolutions._convolved, IMAGES, (FILTERS, BIAS), {**DENSE, "groups": 2}),
+    "by channel": (convolutions._convolved, IMAGES, (FILTERS[:, :1], BIAS), {**DENSE, "groups": 8}),
     "depthwise": (convolutions._convolved, IMAGES, (FILTERS[:, :1], None), {**ENDS, "groups": 8}),
     "spread": (convolutions._spread, IMAGES, (FILTERS, None), {**SPREAD, "groups": 1}),
     "attention": (
@@ -258,7 +261,8 @@ def test_programs_are_one_op(name: str) -> None:
     function, shape, more, settings = PROGRAMS[name]
     x = ag.tensor(points(np.float64, shape), requires_grad=True)
     out = function(x, *more, **settings)
-    wanted = name.replace("depthwise", "convolved").replace("_", "")
+    is_convolution = name in ("by channel", "depthwise", "filtered")
+    wanted = "convolved" if is_convolution else name.replace("_", "")
     assert out.grad_fn.name().lower() == wanted + "backward"
 
 

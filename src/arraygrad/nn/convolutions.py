@@ -6,7 +6,11 @@ import functools
 import math
 from typing import Any
 
+import numpy as np
+
 from .. import ops
+from ..backends.numpy import native
+from ..ops.filters import _filtered
 from .common import (
     Ints,
     at_least,
@@ -24,6 +28,8 @@ from .windows import Slide, cut, padded, slide_over
 __all__ = [
     "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
 ]  # fmt: skip
+
+_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))  # of which native code has sums of products
 
 
 def _check(x: Any, weight: Any, bias: Any, groups: int, count: int, transposed: bool) -> None:
@@ -116,9 +122,15 @@ def _convolved(
     x: Any, weight: Any, bias: Any, *, ends: Any, steps: Ints, spread: Ints, groups: int
 ) -> Any:
     size = tuple(weight.shape[2:])
-    x = padded(x, ends)
-    slide = slide_over(tuple(x.shape[2:]), size, steps, spread)
+    lengths = tuple(n + sum(e) for n, e in zip(x.shape[2:], ends, strict=True))
+    slide = slide_over(lengths, size, steps, spread)
     samples, filters = x.shape[0], weight.shape[0]
+    if _has_native(x, weight, steps):
+        signal = ops.reshape(x, (samples, groups, weight.shape[1], *x.shape[2:]))
+        by_group = ops.reshape(weight, (groups, filters // groups, *weight.shape[1:]))
+        out = _filtered(signal, by_group, ends=ends, stride=steps, dilation=spread)
+        return _with_bias(ops.reshape(out, (samples, filters, *slide.windows)), bias)
+    x = padded(x, ends)
     if is_in_program(x) and groups == filters == x.shape[1]:  # one pass, and no matrices
         factors = ops.reshape(weight, (filters, -1, *(1,) * len(size)))
         parts = [part * factors[:, i] for i, part in enumerate(slide.parts(x))]
@@ -128,6 +140,14 @@ def _convolved(
     columns = ops.reshape(slide.seen(x), (samples, groups, depth, math.prod(slide.windows)))
     out = ops.reshape(ops.matmul(rows, columns), (samples, filters, *slide.windows))
     return _with_bias(out, bias)
+
+
+def _has_native(x: Any, weight: Any, steps: Ints) -> bool:
+    """Whether native code has sums of products that are faster than matrix products."""
+    if not (is_in_program(x) or is_in_program(weight)) or native.compiler() is None:
+        return False
+    is_long = max(steps) == 1 < math.prod(weight.shape[2:]) and 0 not in (*x.shape, *weight.shape)
+    return is_long and x.dtype in _FLOATS
 
 
 def _transposed(count: int) -> Any:

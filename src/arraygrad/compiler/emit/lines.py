@@ -6,6 +6,7 @@ computed between the passes. Costly values that a later pass needs again stay in
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -285,7 +286,7 @@ class Line:
         w = self.w
         if isinstance(i.does, Address):
             count = len(i.does.along)
-            return self._read(i, index, mask, args[:count], args[count] if args[count:] else None)
+            return self._read(i, index, mask, args[:count], args[count:])
         if isinstance(i.does, Inside):
             return self._tested(i, index)
         if isinstance(i.does, Scalar):
@@ -331,30 +332,33 @@ class Line:
         index: Value | None,
         mask: Value | None,
         indices: list[Value],
-        guard: Value | None,
+        guards: list[Value],
     ) -> Value:
-        """Read memory. Where the guard is false, nothing may be read there."""
+        """Read memory. Where a guard is false, nothing may be read there."""
         w, at, lanes = self.w, i.does, self.nest.lanes
-        given = [self.own(a) if not a.varies else x for a, x in zip(i.args, indices, strict=False)]
-        if guard is not None and not i.args[len(indices)].varies:
-            guard = self.own(i.args[len(indices)])
+        both = zip(i.args, [*indices, *guards], strict=True)
+        given = [x if a.varies else self.own(a) for a, x in both]
+        given, guards = given[: len(indices)], given[len(indices) :]
+        masks = [x for x in (mask, *guards) if x is not None and x.lanes]
+        # The conditions of a whole line are not a part of the mask: of such a mask, LLVM 22 makes
+        # an instruction that reads a vector of which no element may be read.
+        guard = _both(w, [x for x in guards if not x.lanes])
         number, more = self._with_indices(self._index(at, index), at, given)
         if at.other is not None:
             assert guard is not None
             number, guard = w.choose(guard, number, self._index(at.other, index)), None
         step = at.steps.get(self.body.inner, 0)
-        if guard is not None and not guard.lanes:
+        if guard is not None:
             # For the whole line: if it is false, the first line of the array is read instead.
             is_known = not self.nest.is_open and at.memory.size >= self.nest.length
             is_safe = step == 1 and more is None and is_known
             number = w.choose(guard, number, index if index and is_safe else integer(w, 0))
             more = None if more is None else w.choose(self._spread(guard), more, w.like(more, 0))
-            guard = None if not i.varies or not lanes or is_safe else self._spread(guard)
+            masks += [] if not i.varies or not lanes or is_safe else [self._spread(guard)]
         place = w.offset(self.nest.pointer(at.memory), number, i.kind)
         if not i.varies or not lanes:
             return w.load(place, i.kind, 0)
-        if guard is not None:
-            mask = guard if mask is None else w.logic("and", mask, guard)
+        mask = _both(w, masks)
         if more is not None:
             more = w.logic("add", more, w.steps(step, lanes)) if step else more
             return w.gather(place, more, i.kind, mask)
@@ -508,3 +512,8 @@ def _stage(roots: list[Instruction]) -> int:
 def integer(w: Writer, value: int) -> Value:
     """An integer constant."""
     return w.number(value, "i64")
+
+
+def _both(w: Writer, conditions: list[Value]) -> Value | None:
+    """Whether all of some conditions hold; None if there are none."""
+    return functools.reduce(lambda x, y: w.logic("and", x, y), conditions) if conditions else None

@@ -9,15 +9,16 @@ import math
 
 from ..fuse.fusion import base_of
 from ..llvm.vectors import TYPES, Module
-from ..lower.core import Core, Fold, Product, View, address, strides
-from .tiles import Factors, Steps, tile_text
+from ..lower.core import Core, Filtered, Fold, Product, layout, strides
+from .tiles import Factors, Ints, Steps, tile_text
 
 LARGEST = 2**29  # products of numbers for a matrix, up to which tiles are as fast as a BLAS
 
 
 def is_small(product: Product) -> bool:
     """Whether generated code computes a product; else a BLAS does, which is as fast or faster."""
-    return math.prod(product.shape[-2:]) * product.args[0].shape[-1] <= LARGEST
+    is_one = isinstance(product, Filtered)
+    return is_one or math.prod(product.shape[-2:]) * product.args[0].shape[-1] <= LARGEST
 
 
 class Tiles:
@@ -43,8 +44,13 @@ class Tiles:
 
     def __init__(self, product: Product, module: Module, vector: int, registers: int) -> None:
         self.product = product
-        (self.numbers, layout) = _layout(product)
-        code = tile_text(layout, vector, registers)
+        (start_a, a), (start_b, b) = map(layout, product.args)
+        self.numbers = [start_a, start_b]
+        if isinstance(product, Filtered):
+            factors = _filters(product, a, b)
+        else:
+            factors = _factors(product, a, b)
+        code = tile_text(factors, vector, registers)
         module.take_over(code.module)
         self.text, self.tile, self.width = code.text, code.tile, code.width
         self.chunks = code.chunks
@@ -57,22 +63,47 @@ class Tiles:
         self.cost = product.count
 
 
-def _layout(product: Product) -> tuple[list[int], Factors]:
-    """Where the operands start in memory, and how all are laid out."""
-    (start_a, a), (start_b, b) = map(_steps, product.args)
+def _factors(product: Product, a: list[int], b: list[int]) -> Factors:
+    """A product of matrices with some strides."""
     *batch, m, n = product.shape
     # The rows of a batch are those of one matrix, if all its matrices are multiplied by the same.
     while batch and (batch[-1] == 1 or (not b[-3] and a[-3] == m * a[-2])):
         m *= batch.pop()
         a, b = [*a[:-3], *a[-2:]], [*b[:-3], *b[-2:]]
     k = product.args[0].shape[-1]
-    steps = [Steps(tuple(x[:-2]), x[-2], x[-1]) for x in (a, b)]
-    return [start_a, start_b], Factors(TYPES[product.dtype], tuple(batch), m, n, k, *steps)
+    out = strides((*batch, m, n))
+    steps = [Steps(tuple(x[:-2]), (x[-2],), (x[-1],)) for x in (a, b, out)]
+    return Factors(TYPES[product.dtype], tuple(batch), (m,), (n,), (k,), *steps)
 
 
-def _steps(x: Core) -> tuple[int, list[int]]:
-    """Where a value starts in memory, and its strides, in elements."""
-    if not isinstance(x, View):
-        return 0, strides(x.shape)
-    start, found = address(x.map, x.args[0].shape)
-    return start, [found.get(axis, 0) for axis in range(len(x.shape))]
+def _filters(product: Filtered, a: list[int], b: list[int]) -> Factors:
+    """Filters, which slide over an array, as a product of matrices."""
+    kind, windows, turned = TYPES[product.dtype], product.windows, product.turned
+    in_x, in_w = (a, b) if turned else (b, a)
+    x, w = product.args if turned else product.args[::-1]
+    by_window, by_place = (
+        tuple(n * s for n, s in zip(steps, in_x[3:], strict=True))
+        for steps in (product.stride, product.dilation)
+    )
+    out = strides(product.shape)
+    k, k_x, k_w = _merged(w.shape[2:], (in_x[2], *by_place), tuple(in_w[2:]))
+    if turned:
+        m, m_x, _ = _merged((x.shape[0], *windows), (in_x[0], *by_window), tuple(out[1:-1]))
+        left, right = Steps((in_x[1],), m_x, k_x), Steps((in_w[0],), k_w, (in_w[1],))
+        result = Steps((out[0],), (out[-2],), (out[-1],))
+        return Factors(kind, x.shape[1:2], m, w.shape[1:2], k, left, right, result)
+    left, right = Steps((0, in_w[0]), (in_w[1],), k_w), Steps((in_x[0], in_x[1]), k_x, by_window)
+    result = Steps((out[0], out[1]), (out[2],), tuple(out[3:]))
+    return Factors(kind, x.shape[:2], w.shape[1:2], windows, k, left, right, result)
+
+
+def _merged(lengths: Ints, *steps: Ints) -> list[Ints]:
+    """The lengths and strides of axes, of which those that follow each other in memory are one."""
+    found: list[Ints] = []
+    for n, *along in zip(lengths, *steps, strict=True):
+        if n == 1:
+            continue
+        if found and all(s == n * t for s, t in zip(found[-1][1:], along, strict=True)):
+            n *= found.pop()[0]
+        found.append((n, *along))
+    return list(zip(*found or [(1,) * (1 + len(steps))], strict=True))

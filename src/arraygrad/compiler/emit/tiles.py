@@ -1,6 +1,8 @@
 """The text of a matrix product: tiles of the result, each of which stays in registers.
 
-All lengths and distances in memory are known, so the code has loops of fixed lengths:
+Rows, columns and the summed axis may be several axes each, at any distances in memory, so that the
+windows of a convolution are columns, or rows, of a matrix that is nowhere in memory. All lengths
+and distances are known, so the code has loops of fixed lengths:
 
 - a *unit* of work is one matrix of the batch, or a block of its rows or columns;
 - within a unit, the summed axis is cut into blocks, whose sums are added in order;
@@ -28,32 +30,37 @@ MOST_CHUNKS = 8
 BLOCK = 2100  # bytes of a line of the summed axis that is one block
 PANELS = 500_000  # bytes of copied columns that are in use at a time: they stay in the cache
 WIDE = 4  # panels of a unit, if there are enough
+UNROLLED = 16  # steps of the innermost sums that are written one after the other
 NEAR = 16_000  # bytes of columns that are read as they are
 APART = 4096  # bytes: rows at multiples of it share few lines of the cache
+
+Ints = tuple[int, ...]
 
 
 class Steps(NamedTuple):
     """The strides of a batch of matrices, in elements."""
 
-    batch: tuple[int, ...]
-    rows: int
-    columns: int
+    batch: Ints
+    rows: Ints
+    columns: Ints
 
 
 @dataclass(frozen=True)
 class Factors:
     """A product of matrices, m by k and k by n, of one type of elements.
 
-    `a` and `b` are the strides of the two batches. The result is contiguous.
+    Each of the three is the lengths of one axis or more, and `a`, `b` and `out` are the strides of
+    the two batches and of the result. The last axis of columns of the result is contiguous.
     """
 
     kind: str
-    batch: tuple[int, ...]
-    m: int
-    n: int
-    k: int
+    batch: Ints
+    m: Ints
+    n: Ints
+    k: Ints
     a: Steps
     b: Steps
+    out: Steps
 
 
 class Tile(NamedTuple):
@@ -63,17 +70,20 @@ class Tile(NamedTuple):
     vectors: int
 
 
-def best_tile(m: int, n: int, lanes: int, registers: int) -> Tile:
+def best_tile(m: int, n: int, lanes: int, registers: int, unrolled: bool = False) -> Tile:
     """The tile that takes the fewest cycles for a result of m by n elements."""
     best, least = Tile(1, 1), math.inf
     for vectors in range(1, min(4, -(-n // lanes)) + 1):
         most = max(min(m, (registers - 2 - vectors) // vectors, 24), 1)
-        rows = -(-m // -(-m // most))
-        # The products and sums, or else the reads; eight sums must be under way at a time.
-        cycles = max(rows * vectors, 1.2 * (rows + vectors), 8) + 2 * vectors
-        cycles *= -(-m // rows) * -(-n // (vectors * lanes))
-        if cycles < least:
-            best, least = Tile(rows, vectors), cycles
+        fewest = -(-m // most)
+        for groups in range(fewest, 1 + (-(-3 * fewest // 2) if unrolled else fewest)):
+            rows = -(-m // groups)
+            # The products and sums, or else the reads; eight sums must be under way at a time.
+            cycles = max(rows * vectors, 1.2 * (rows + vectors), 8)
+            cycles += vectors if unrolled else 2 * vectors
+            cycles *= -(-m // rows) * -(-n // (vectors * lanes))
+            if cycles < least:
+                best, least = Tile(rows, vectors), cycles
     return best
 
 
@@ -101,26 +111,39 @@ class TileText:
         self.w = Writer(self.module)
         self.kind = layout.kind
         self.size = BYTES[self.kind]
-        self.batch, self.a, self.b = layout.batch, layout.a, layout.b
-        self.m, self.n, self.k = layout.m, layout.n, layout.k
+        self.batch, self.a, self.b, self.out = layout.batch, layout.a, layout.b, layout.out
+        self.rows, self.m = layout.m, math.prod(layout.m)
+        self.lines, self.n = math.prod(layout.n[:-1]), layout.n[-1]
+        self.outer_columns = layout.n[:-1]
         self.lanes = max(min(vector // self.size, 2 ** (self.n - 1).bit_length()), 2)
-        self.tile = best_tile(self.m, self.n, self.lanes, registers)
+        self._choose_blocks(layout.k)
+        unrolled = bool(self.inner) and self.inner[-1] <= UNROLLED
+        self.tile = best_tile(self.m, self.n, self.lanes, registers, unrolled)
         self.width = self.tile.vectors * self.lanes
-        blocks = -(-self.k * self.size // BLOCK)
-        self.block = -(-self.k // blocks)
-        self.blocks = -(-self.k // self.block)
         self._share()
         self._choose_copies()
-        self._start_a = self.block * self._panels * self.width * self.copies_b
-        self.room = self._start_a + self.block * self.tile.rows * self.copies_a
+        self._start_a = self.depth * self._panels * self.width * self.copies_b
+        self.room = self._start_a + self.depth * self.tile.rows * self.copies_a
         self.text = self._written()
 
     # --- choices ---
 
+    def _choose_blocks(self, k: Ints) -> None:
+        """Cut one of the summed axes into blocks; those before it are summed one by one."""
+        self.k = math.prod(k)
+        at = next(i for i in range(len(k)) if math.prod(k[i + 1 :]) * self.size <= BLOCK)
+        self.before, self.cut, self.inner = k[:at], k[at], k[at + 1 :]
+        self.each = math.prod(self.inner)
+        parts = -(-self.cut * self.each * self.size // BLOCK)
+        self.block = -(-self.cut // parts)
+        self.blocks = math.prod(self.before) * -(-self.cut // self.block)
+        self.depth = self.block * self.each
+
     def _share(self) -> None:
         """Cut the work into units and chunks."""
         matrices = math.prod(self.batch)
-        wanted = max(1, min(MOST_CHUNKS, matrices * self.m * self.n * self.k // CHUNK))
+        count = matrices * self.m * self.lines * self.n * self.k
+        wanted = max(1, min(MOST_CHUNKS, count // CHUNK))
         parts = -(-wanted // matrices) if matrices < wanted else 1
         rows, width = self.tile.rows, self.width
         # Wide units, as each copies its columns; but not too wide for the cache.
@@ -129,7 +152,7 @@ class TileText:
         columns = max(columns, min(-(-parts // groups), -(-self.n // width)))
         self.unit_rows = min(-(-self.m // groups // rows) * rows, self.m)
         self.unit_columns = -(-self.n // columns // width) * width
-        most = max(PANELS // (self.block * self.size) // width, 1) * width
+        most = max(PANELS // (self.depth * self.size) // width, 1) * width
         self.unit_columns = min(self.unit_columns, most, self.n)
         self.row_units = -(-self.m // self.unit_rows)
         self.column_units = -(-self.n // self.unit_columns)
@@ -141,9 +164,12 @@ class TileText:
     def _choose_copies(self) -> None:
         groups = -(-self.unit_rows // self.tile.rows)
         is_far = self.k * self.unit_columns * self.size > NEAR
-        self.copies_b = self.b.columns != 1 or (is_far and groups > 3)
-        is_apart = self.a.columns != 1 or self.a.rows * self.size % APART == 0
-        self.copies_a = is_apart and self.a.rows != 1 and self.k > 16 and self._panels > 1
+        can_copy = self.lines == 1 and len(self.inner) < 2
+        self.copies_b = self.b.columns[-1] != 1 or (is_far and groups > 3 and can_copy)
+        (*others, row), column = self.a.rows, self.a.columns[-1]
+        is_apart = column != 1 or row * self.size % APART == 0
+        is_far = row != 1 and self.k > 16 and self._panels > 1
+        self.copies_a = is_apart and is_far and not (others or self.inner)
 
     # --- the function ---
 
@@ -187,65 +213,92 @@ class TileText:
         by = self._number(n)
         return self.w.logic("udiv", x, by), self.w.logic("urem", x, by)
 
+    def _offset(self, index: Value, lengths: Ints, steps: Ints) -> Value:
+        """Where an element is whose index counts along several axes."""
+        total, left = self._number(0), index
+        for n, step in zip(lengths[:0:-1], steps[:0:-1], strict=True):
+            left, i = self._split(left, n)
+            total = self._plus(total, self._times(i, step))
+        return self._plus(total, self._times(left, steps[0])) if steps else total
+
     def _unit(self, unit: Value) -> None:
         w = self.w
         rest, row = self._split(unit, self.row_units)
         matrix, column = self._split(rest, self.column_units)
-        starts = list(self._from)
-        left = matrix
-        for axis in reversed(range(len(self.batch))):
-            left, index = self._split(left, self.batch[axis])
-            starts = [
-                self._at(start, self._times(index, x.batch[axis]))
-                for start, x in zip(starts, (self.a, self.b), strict=True)
-            ]
-        self._matrices = [*starts, self._at(self._to, self._times(matrix, self.m * self.n))]
+        self._matrices = [
+            self._at(start, self._offset(matrix, self.batch, x.batch))
+            for start, x in zip((*self._from, self._to), (self.a, self.b, self.out), strict=True)
+        ]
         first_row, first = self._times(row, self.unit_rows), self._times(column, self.unit_columns)
         last_row = self._least(self._plus(first_row, self.unit_rows), self.m)
         last = self._least(self._plus(first, self.unit_columns), self.n)
 
-        def block(start: Value) -> None:
-            length = self._least(w.logic("sub", self._number(self.k), start), self.block)
+        def block(number: Value) -> None:
+            at = len(self.before)
+            outer, start = self._split(number, -(-self.cut // self.block))
+            start = self._times(start, self.block)
+            length = self._least(w.logic("sub", self._number(self.cut), start), self.block)
             if self.blocks == 1:
-                start, length = self._number(0), self._number(self.k)
+                length = self._number(self.cut)
+            a, b = (
+                self._at(
+                    self._at(self._matrices[i], self._offset(outer, self.before, steps[:at])),
+                    self._times(start, steps[at]),
+                )
+                for i, steps in enumerate((self.a.columns, self.b.rows))
+            )
+            is_first = w.compare("eq", number, self._number(0))
             if self.copies_b:
-                w.loop(first, last, self.width, lambda j: self._copy_panel(j, first, start, length))
+                w.loop(first, last, self.width, lambda j: self._copy_panel(b, j, first, length))
 
             def group(i: Value) -> None:
                 i0 = self._least(i, self.m - self.tile.rows)
                 if self.copies_a:
-                    self._copy_group(i0, start, length)
-                w.loop(
-                    first,
-                    last,
-                    self.width,
-                    lambda j: self._tile(i, i0, j, first, start, length),
-                )
+                    self._copy_group(a, i0, length)
+
+                def line(o: Value) -> None:
+                    lines = self.outer_columns
+                    columns = self._at(b, self._offset(o, lines, self.b.columns[:-1]))
+                    to = self._at(self._matrices[2], self._offset(o, lines, self.out.columns[:-1]))
+
+                    def tile(j: Value) -> None:
+                        self._tile(a, columns, to, i, i0, j, first, length, is_first)
+
+                    w.loop(first, last, self.width, tile)
+
+                w.loop(self._number(0), self._number(self.lines), 1, line)
 
             w.loop(first_row, last_row, self.tile.rows, group)
 
-        if self.blocks == 1:
-            block(self._number(0))
-        else:
-            w.loop(self._number(0), self._number(self.k), self.block, block)
+        w.loop(self._number(0), self._number(self.blocks), 1, block)
 
     def _panel_start(self, j: Value) -> Value:
         return self._least(j, max(self.n - self.width, 0))
 
     # --- copies ---
 
-    def _copy_panel(self, j: Value, first: Value, start: Value, length: Value) -> None:
-        source = self._at(self._matrices[1], self._times(start, self.b.rows))
-        source = self._at(source, self._times(self._panel_start(j), self.b.columns))
-        to = self._at(self._copy_b, self._times(self.w.logic("sub", j, first), self.block))
-        valid = min(self.width, self.n)
-        self._copy(source, self.b.columns, self.b.rows, to, self.width, valid, length)
+    def _copy_panel(self, b: Value, j: Value, first: Value, length: Value) -> None:
+        step = self.b.columns[-1]
+        source = self._at(b, self._times(self._panel_start(j), step))
+        to = self._at(self._copy_b, self._times(self.w.logic("sub", j, first), self.depth))
+        valid, (along, *inner) = min(self.width, self.n), self.b.rows[len(self.before) :]
+        if not inner:
+            self._copy(source, step, along, to, self.width, valid, length)
+            return
+        each, step_to = self._number(self.each), self.each * self.width
 
-    def _copy_group(self, i0: Value, start: Value, length: Value) -> None:
-        source = self._at(self._matrices[0], self._times(i0, self.a.rows))
-        source = self._at(source, self._times(start, self.a.columns))
-        rows = self.tile.rows
-        self._copy(source, self.a.rows, self.a.columns, self._copy_a, rows, rows, length)
+        def lines(t: Value) -> None:
+            here, there = (
+                self._at(x, self._times(t, n)) for x, n in ((source, along), (to, step_to))
+            )
+            self._copy(here, step, inner[-1], there, self.width, valid, each)
+
+        self.w.loop(self._number(0), length, 1, lines)
+
+    def _copy_group(self, a: Value, i0: Value, length: Value) -> None:
+        source = self._at(a, self._times(i0, self.a.rows[-1]))
+        rows, along = self.tile.rows, self.a.columns[-1]
+        self._copy(source, self.a.rows[-1], along, self._copy_a, rows, rows, length)
 
     def _copy(
         self, source: Value, across: int, along: int, to: Value, width: int, valid: int, n: Value
@@ -255,9 +308,9 @@ class TileText:
         `across` is the distance of the elements of a line, `along` that of lines.
         """
         w = self.w
-        rest = self.k - (self.blocks - 1) * self.block  # the shortest block
+        shortest = self.each if self.inner else self.cut - (self.cut - 1) // self.block * self.block
         side = min(8 if self.size == 4 else 4, self.lanes)
-        if along == 1 and across != 1 and valid == width >= side and min(rest, self.block) >= side:
+        if along == 1 and across != 1 and valid == width >= side and shortest >= side:
             last = w.logic("sub", n, self._number(side))
 
             def square(k: Value) -> None:
@@ -310,48 +363,73 @@ class TileText:
     # --- a tile ---
 
     def _tile(
-        self, i: Value, i0: Value, j: Value, first: Value, start: Value, length: Value
+        self,
+        a: Value,
+        b: Value,
+        to: Value,
+        i: Value,
+        i0: Value,
+        j: Value,
+        first: Value,
+        length: Value,
+        is_first: Value,
     ) -> None:
         w, lanes = self.w, self.lanes
         rows, vectors = self.tile
         j0 = self._panel_start(j)
+        at = len(self.before)
+        a_steps: Ints
         if self.copies_a:
-            a, a_row, a_step = self._copy_a, 1, rows
+            starts, a_steps = [self._at(self._copy_a, r) for r in range(rows)], (rows,)
         else:
-            a = self._at(self._matrices[0], self._times(i0, self.a.rows))
-            a = self._at(a, self._times(start, self.a.columns))
-            a_row, a_step = self.a.rows, self.a.columns
+            places = [self._offset(self._plus(i0, r), self.rows, self.a.rows) for r in range(rows)]
+            starts, a_steps = [self._at(a, place) for place in places], self.a.columns[at:]
         if self.copies_b:
-            b = self._at(self._copy_b, self._times(w.logic("sub", j, first), self.block))
-            b_step = self.width
+            b = self._at(self._copy_b, self._times(w.logic("sub", j, first), self.depth))
+            b_steps = tuple(self.width * math.prod(self.inner[x:]) for x in range(len(a_steps)))
         else:
-            b = self._at(self._matrices[1], self._plus(self._times(start, self.b.rows), j0))
-            b_step = self.b.rows
+            b, b_steps = self._at(b, j0), self.b.rows[at:]
         sums = [[w.stack(self.kind, lanes) for _ in range(vectors)] for _ in range(rows)]
         for row in sums:
             for slot in row:
                 w.store(w.number(0, self.kind, lanes), slot)
         tail = None if self.n >= self.width or not self.n % lanes else self._first(self.n % lanes)
 
-        def step(k: Value) -> None:
-            line, column = self._at(b, self._times(k, b_step)), self._at(a, self._times(k, a_step))
+        def step(axis: int, in_a: Value, in_b: Value, more_a: int, more_b: int) -> None:
+            if axis < len(a_steps):
+                by_a, by_b = a_steps[axis], b_steps[axis]
+                if axis and math.prod(self.inner[axis - 1 :]) <= UNROLLED:
+                    for t in range(self.inner[axis - 1]):
+                        step(axis + 1, in_a, in_b, more_a + t * by_a, more_b + t * by_b)
+                    return
+
+                def again(t: Value) -> None:
+                    next_a, next_b = self._times(t, by_a), self._times(t, by_b)
+                    step(axis + 1, self._plus(in_a, next_a), self._plus(in_b, next_b), 0, 0)
+
+                end = self._number(self.inner[axis - 1]) if axis else length
+                w.loop(self._number(0), end, 1, again)
+                return
+            line = self._at(self._at(b, in_b), more_b)
             right = []
             for v in range(vectors):
                 mask = tail if v == vectors - 1 and not self.copies_b else None
                 right.append(w.load(self._at(line, v * lanes), self.kind, lanes, mask))
-            for r, row in enumerate(sums):
-                left = w.spread(w.load(self._at(column, r * a_row), self.kind, 0), lanes)
+            for start, row in zip(starts, sums, strict=True):
+                place = self._at(self._at(start, in_a), more_a)
+                left = w.spread(w.load(place, self.kind, 0), lanes)
                 for slot, x in zip(row, right, strict=True):
                     w.store(w.add(w.multiply(left, x), w.load(slot, self.kind, lanes)), slot)
 
-        w.loop(self._number(0), length, 1, step)
-        to = self._at(self._matrices[2], self._plus(self._times(i0, self.n), j0))
+        zero = self._number(0)
+        step(0, zero, zero, 0, 0)
+        row_step = self.out.rows[-1]
+        to = self._at(to, self._plus(self._times(i0, row_step), j0))
         masks = self._masks(w.logic("sub", j, j0), tail)
-        is_first = w.compare("eq", start, self._number(0))
 
         def store(r: int) -> None:
             for v, slot in enumerate(sums[r]):
-                place = self._at(to, r * self.n + v * lanes)
+                place = self._at(to, r * row_step + v * lanes)
                 x = w.load(slot, self.kind, lanes)
                 if self.blocks > 1:
                     before = w.load(place, self.kind, lanes, masks[v])

@@ -51,8 +51,8 @@ class Instruction:
     args : tuple of Instruction
     does : Address, Scalar, Fold, Inside or NumPy scalar
         Read memory, compute, fold a line, test a condition, or give a constant. The arguments of
-        reading are integers that the place depends on, and a condition, if there is one: memory
-        is read only where it is true.
+        reading are integers that the place depends on, and conditions: memory is read only where
+        all of them are true.
     varies : bool
         Whether it depends on the innermost variable.
     stage : int

@@ -115,7 +115,7 @@ class _Maker:
             return Instruction(kind, (), x.value)
         is_here = self.kernel.places.get(x) == place
         if isinstance(x, Stored | Alias) or (x in self.stored and not is_here):
-            guards = (self._all(within),) if within else ()
+            guards = tuple(self._one(*condition) for condition in within)
             at = _address(x, place)
             return Instruction(
                 kind, guards, _side_by_side(at, x.index) if isinstance(x, Part) else at
@@ -123,7 +123,7 @@ class _Maker:
         if isinstance(x, Gather):
             start, steps, along = indexed(place, x.places, x.source.shape)
             indices = tuple(self.value(x.args[1 + i], place, within) for i, _ in along)
-            guards = (self._all(within),) if within else ()
+            guards = tuple(self._one(*condition) for condition in within)
             at = Address(base_of(x.source), start, steps, tuple(s for _, s in along))
             return Instruction(kind, (*indices, *guards), at)
         pieces = self._pieces(x) if isinstance(x, Elements) and x.scalar is JOINED else None
@@ -227,11 +227,15 @@ class _Maker:
         last = start if variable is None else start + step * (self.kernel.dims[variable] - 1)
         return min(start, last) >= 0 and max(start, last) < length
 
+    def _one(self, place: Place, length: int) -> Instruction:
+        """Whether a condition holds."""
+        return self._once((place, length), lambda: _inside(place, length))
+
     def _all(self, conditions: Conditions) -> Instruction:
         """Whether all conditions hold."""
         found: Instruction | None = None
-        for place, length in conditions:
-            one = self._once((place, length), functools.partial(_inside, place, length))
+        for condition in conditions:
+            one = self._one(*condition)
             if found is None:
                 found = one
             else:

@@ -61,7 +61,7 @@ def _readers(roots: Iterable[Core], lowered: Mapping[Node, Core]) -> dict[Core, 
 
 def _is_transposed_product(x: Core) -> bool:
     """Whether a value is a product with its last two axes exchanged."""
-    if not isinstance(x, View) or not isinstance(x.args[0], Product):
+    if not isinstance(x, View) or type(x.args[0]) is not Product:
         return False
     *batch, m, n = x.args[0].shape
     return x.shape == (*batch, n, m) and x.map == _turned_map(x.args[0].shape)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from ...ops import reductions
 from ..trace.program import Shape
 from . import scalars
-from .core import Core, Filled, Place, View, address, strides
+from .core import Core, Filled, Place, layout
 from .diagonals import MULTIPLY, Diagonal, Diagonals
 
 _SUM = scalars.FOLDS[reductions._sum.op]  # type: ignore[attr-defined]
@@ -122,11 +122,8 @@ class Contraction:
     def _in_memory(self, i: int) -> list[str]:
         """The labels of an operand, in the order of its axes in memory."""
         x, names = self.values[i], self.labels[i]
-        steps = strides(x.shape)
-        if isinstance(x, View):
-            found = address(x.map, x.args[0].shape)[1]
-            steps = [abs(found.get(axis, 0)) for axis in range(len(x.shape))]
-        return sorted(names, key=lambda c: -steps[names.index(c)])
+        steps = layout(x)[1]
+        return sorted(names, key=lambda c: -abs(steps[names.index(c)]))
 
     def _shape(self, labels: Sequence[str]) -> Shape:
         return tuple(self.lengths[c] for c in labels)

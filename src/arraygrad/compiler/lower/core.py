@@ -12,6 +12,7 @@ Part, Pair    the real or imaginary part of complex numbers, and these from both
 Gather        elements of an array in memory, at places that integers say
 Scatter       zeros, to which elements are added at places that integers say
 Product       the matrix product of two values; the axes before the last two are a batch
+Filtered      the sums of products of filters with the windows of another value
 ============  =====================================================================================
 
 As in `program`, each value exists once.
@@ -274,6 +275,33 @@ class Product(Core):
         return "product"
 
 
+class Filtered(Product):
+    """The sums of products of filters with windows, as `ops.filters` has them.
+
+    The arguments are those of a matrix product. Its rows are the filters and its columns are the
+    windows; or the reverse, if it is `turned`. Then the axes of the result are the groups, samples,
+    windows and filters.
+    """
+
+    __slots__ = ("dilation", "stride", "turned", "windows")
+
+    def __init__(
+        self, x: Core, w: Core, windows: Shape, stride: Shape, dilation: Shape, turned: bool
+    ) -> None:
+        (samples, groups), filters = x.shape[:2], w.shape[1]
+        rows, columns = (samples, *windows), (filters, *windows)
+        shape = (groups, *rows, filters) if turned else (samples, groups, *columns)
+        Core.__init__(self, shape, x.dtype, (x, w) if turned else (w, x))
+        self.windows, self.stride, self.dilation, self.turned = windows, stride, dilation, turned
+
+    @property
+    def count(self) -> int:
+        return self.size * math.prod(self.args[self.turned].shape[2:])
+
+    def what(self) -> str:
+        return "filters"
+
+
 class Builder:
     """Makes values, each once, in a simple form."""
 
@@ -389,6 +417,13 @@ class Builder:
         a, b = (self.elements(COPY, [x], x.dtype) if isinstance(x, Filled) else x for x in (a, b))
         return self._add((Product, a.number, b.number), lambda: Product(a, b))
 
+    def filtered(
+        self, x: Core, w: Core, windows: Shape, stride: Shape, dilation: Shape, turned: bool
+    ) -> Core:
+        """Filters that slide over a value; both are in memory."""
+        key = (Filtered, x.number, w.number, stride, dilation, turned)
+        return self._add(key, lambda: Filtered(x, w, windows, stride, dilation, turned))
+
 
 def everywhere(shape: Shape) -> Map:
     """The map that reads each element at its own place."""
@@ -437,6 +472,14 @@ def address(places: Sequence[Place], shape: Shape) -> tuple[int, dict[int, int]]
         if variable is not None:
             steps[variable] = steps.get(variable, 0) + step * stride
     return start, {v: s for v, s in steps.items() if s}
+
+
+def layout(x: Core) -> tuple[int, list[int]]:
+    """Where a value starts in memory, and its strides, in elements."""
+    if not isinstance(x, View):
+        return 0, strides(x.shape)
+    start, found = address(x.map, x.args[0].shape)
+    return start, [found.get(axis, 0) for axis in range(len(x.shape))]
 
 
 def is_whole(x: Core) -> bool:

@@ -28,6 +28,7 @@ from ...core.indices import HOLE, as_view
 from ...core.kinds import AlongAxis, Contracts, Elementwise, Moves, Reduces
 from ...func.trees import unwrapped
 from ...ops.define.op import Op
+from ...ops.filters import _filtered
 from ...ops.regions import Region
 from ...ops.shape import _astype
 from ..llvm.vectors import FLOATS, TYPES
@@ -36,12 +37,14 @@ from ..trace.traced import Trace, Traced
 from . import scalars
 from .complexes import REALS
 from .contractions import Contraction
-from .core import Builder, Core, Filled, Fold, Map, Place, Scalar
+from .core import COPY, Builder, Core, Filled, Fold, Map, Place, Scalar, layout, strides
 from .diagonals import Diagonals
 from .indices import Range, along_axis, by_template, moved_inside, out_of_range, valid
 from .other_types import HALF, Complexes, Halves, NotNative
 from .searching import searched
 
+FILTERED = _filtered.op  # type: ignore[attr-defined]
+WINDOWS = 8  # along a line that fill a vector
 MOST_JOINED = 8  # arrays side by side that native code joins
 MOST_SMALL = 64  # the same for small arrays: each element of the result asks for each of them
 MOST_QUESTIONS = 2**20
@@ -149,6 +152,8 @@ class Lowering:
             return self._joined(node, kind)
         if isinstance(kind, Reduces):
             return self._reduced(node, kind)
+        if node.op is FILTERED and TYPES[node.dtype] in FLOATS:
+            return self._filtered(node)
         if isinstance(kind, Contracts) and TYPES[node.dtype] in FLOATS:
             return self._contracted(node, kind)
         raise NotNative(f"there is none for {node.op.name}")
@@ -372,6 +377,35 @@ class Lowering:
         if found is None:
             raise NotNative
         return found
+
+    def _filtered(self, node: Call) -> Core:
+        """Filters that slide over an array.
+
+        Windows that are side by side in memory are the columns of a matrix product, if there are
+        enough for a vector; else the filters are, and are copied side by side.
+        """
+        x, w = (self.as_dtype(a, node.dtype) for a in node.args)
+        x, w = (
+            self.builder.elements(COPY, [y], y.dtype) if isinstance(y, Filled) else y
+            for y in (x, w)
+        )
+        ends, stride, dilation = (node.params[key] for key in ("ends", "stride", "dilation"))
+        windows = node.shape[3:]
+        if any(map(sum, ends)):
+            axes = list(enumerate(zip(x.shape, [*[(0, 0)] * 3, *ends], strict=True)))
+            shape = tuple(n + sum(e) for _, (n, e) in axes)
+            map_ = tuple((None, e[0], 0) if n == 1 else (i, e[0], 1) for i, (n, e) in axes)
+            x = self.builder.padded(x, shape, map_)
+        is_near = layout(x)[1][-1] * stride[-1] == 1
+        if is_near and windows[-1] >= min(w.shape[1], WINDOWS):
+            return self.builder.filtered(x, w, windows, stride, dilation, turned=False)
+        if layout(w)[1][3:] != strides(w.shape[3:]):
+            w = self.builder.elements(COPY, [w], w.dtype)
+        found = self.builder.filtered(x, w, windows, stride, dilation, turned=True)
+        order = (1, 0, *range(3, len(node.shape)), 2)
+        both = zip(order, found.shape, strict=True)
+        map_ = tuple((None, 0, 0) if n == 1 else (axis, 0, 1) for axis, n in both)
+        return self.builder.view(found, node.shape, map_)
 
     # --- ops that are made of others ---
 
