@@ -151,7 +151,7 @@ def test_what_is_not_differentiable_requires_no_gradients(constant_sample: Sampl
     assert not any(r.requires_grad for r in results)
 
 
-LARGE = 24  # elements of all inputs, from which on a quick run looks in one direction only
+LARGE = 6  # elements of all inputs, from which on a quick run looks in one direction only
 
 
 def in_one_direction(leaves: Any, config: Any) -> bool:
