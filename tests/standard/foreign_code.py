@@ -1,6 +1,6 @@
 """Checks gradients of functions that others wrote for the Array API standard.
 
-Run as a program by the tests (``python -m standard.foreign_code 24 NAME …``), because SciPy reads
+Run as a program by the tests (``python -m standard.foreign_code 6 NAME …``), because SciPy reads
 ``SCIPY_ARRAY_API`` when it is imported: it checks rows of the tables and writes what went wrong, or
 nothing, by name, as JSON. The number says how many elements of an array get differences of their
 own: a larger array is moved in one random direction.

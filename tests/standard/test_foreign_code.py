@@ -8,7 +8,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from rows import Row, are_all_wanted, over
+from rows import LARGE, Row, are_all_wanted, over
 
 # Which of their functions take tensors changes from version to version.
 pytest.importorskip("scipy", minversion="1.17")
@@ -38,7 +38,6 @@ def both() -> list[Row]:
 
 
 ROWS = both()
-LARGE = 24  # elements of an array, from which on a quick run looks in one direction only
 
 
 @pytest.fixture(scope="module")
