@@ -92,10 +92,13 @@ def train(text: Any, letters: int, steps: int, seed: int = 0) -> tuple[Any, list
 
 
 def written(params: Any, letters: str, begin: str, count: int, seed: int = 0) -> str:
-    """A text that the network writes, one letter after the other."""
+    """A text that the network writes, one letter after the other.
+
+    It always sees as many letters, as in training: kernels are made for each length.
+    """
     keys = ag.random.Stream(seed)
     for _ in range(count):
-        seen = np.array([[letters.index(letter) for letter in begin[-LENGTH:]]])
+        seen = np.array([[letters.index(letter) for letter in begin[-LENGTH:].rjust(LENGTH)]])
         logits = network(params, seen)[0, -1]
         begin += letters[int(ag.random.categorical(keys.key(), logits / 0.7))]
     return begin

@@ -30,6 +30,7 @@ from typing import Any
 import pytest
 
 FIRST = 1  # rows of an op that a quick run takes, of each variant
+LARGE = 6  # elements of all arrays, from which on a quick run looks in one direction only
 ITEMS = 24  # at most, of a table: then an item takes several ops
 
 
@@ -161,6 +162,11 @@ def are_all_wanted(config: Any) -> bool:
     """Whether all rows run, not only the first ones."""
     some = config.getoption("--op") or config.getoption("--row")
     return (config.getoption("--rows") or ("all" if some else "first")) == "all"
+
+
+def in_one_direction(config: Any, *arrays: Any) -> bool:
+    """Whether to compare derivatives in a random direction, which all elements have a part in."""
+    return not are_all_wanted(config) and sum(x.size for x in arrays) > LARGE
 
 
 def _asked_for(config: Any, rows: list[Row], first: int) -> Iterator[Row]:

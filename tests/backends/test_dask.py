@@ -10,6 +10,7 @@ from samples import SAMPLES, Sample
 import arraygrad as ag
 
 pytest.importorskip("dask.array")
+import dask
 from dask_arrays import in_blocks, lazily  # noqa: F401
 
 _UNKNOWN = (
@@ -21,7 +22,7 @@ _SIZED = "the shape of the result depends on values, which arraygrad never compu
 DASK = Library(
     name="Dask",
     make=in_blocks,
-    to_numpy=lambda array: array.compute(scheduler="synchronous"),
+    compute=lambda arrays: dask.compute(*arrays, scheduler="synchronous"),
     gaps={
         "__getitem__-mask of itself": _UNKNOWN,
         "__getitem__-index is an input, mask": _UNKNOWN,

@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 import optree
 import pytest
-from benchmarks.compiled import WORKLOADS, jobs
+
+jax = pytest.importorskip("jax")
+
+from benchmarks.compiled import WORKLOADS, jobs  # noqa: E402
 
 SMALL = [name for name, w in WORKLOADS.items() if max(a.size for a in w.arrays) < 600_000]
 
 
 @pytest.mark.parametrize("name", SMALL)
 def test_all_systems_agree(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    jax = pytest.importorskip("jax")
     before = jax.config.jax_enable_x64
     try:
         found = {system: job() for system, (job, _) in jobs(name).items()}

@@ -164,14 +164,14 @@ def check_values(case: Case) -> None:
 
 def check_gradient(case: Case) -> None:
     reference, ours = loss(case, scipy, np), loss(case, ag.scipy, ag)
+    tensors = [ag.tensor(a, requires_grad=True) for a in case.arrays]
+    gradients = [g.numpy() for g in ag.grad(ours(*tensors), tensors)]
+    scale = 1 + max(np.max(np.abs(g), initial=0.0) for g in gradients)
     for argument in range(len(case.arrays)):
         along = tuple(
             t if i == argument else np.zeros_like(t) for i, t in enumerate(directions(case))
         )
         expected = difference(reference, case, along)
-        tensors = [ag.tensor(a, requires_grad=True) for a in case.arrays]
-        gradients = [g.numpy() for g in ag.grad(ours(*tensors), tensors)]
-        scale = 1 + max(np.max(np.abs(g), initial=0.0) for g in gradients)
         assert abs(dot(gradients, along) - expected) < case.tolerance * scale, argument
 
 
@@ -213,20 +213,22 @@ def check_batch(case: Case) -> None:
     argnums = tuple(range(len(case.arrays)))
     both = ag.func.value_and_grad(loss(case, ag.scipy, ag), argnums=argnums)
     other = moved(case.arrays, directions(case), 1e-2)
-    _compare_with_loop(both, [case.arrays, other], (0,) * len(argnums))
+    first = case.arrays, both(*case.arrays)
+    _compare_with_loop(both, [first, (other, both(*other))], (0,) * len(argnums))
     if len(argnums) > 1:
         last = (*case.arrays[:-1], other[-1])
-        _compare_with_loop(both, [case.arrays, last], (None,) * (len(argnums) - 1) + (0,))
+        axes = (None,) * (len(argnums) - 1) + (0,)
+        _compare_with_loop(both, [first, (last, both(*last))], axes)
 
 
 def _compare_with_loop(both: AnyFunction, members: list[Any], axes: tuple[Any, ...]) -> None:
+    """Compare `vmap` with what each member gives: `members` are pairs of arrays and results."""
     batch = tuple(
         np.stack(columns) if axis == 0 else columns[0]
-        for columns, axis in zip(zip(*members, strict=True), axes, strict=True)
+        for columns, axis in zip(zip(*(m for m, _ in members), strict=True), axes, strict=True)
     )
     values, gradients = ag.func.vmap(both, axes)(*batch)
-    for i, member in enumerate(members):
-        value, gradient = both(*member)
+    for i, (_, (value, gradient)) in enumerate(members):
         np.testing.assert_allclose(np.asarray(values)[i], value, rtol=1e-9, atol=1e-10)
         for found, expected in zip(gradients, gradient, strict=True):
             scale = 1 + np.max(np.abs(expected), initial=0.0)

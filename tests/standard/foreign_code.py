@@ -1,13 +1,13 @@
 """Checks gradients of functions that others wrote for the Array API standard.
 
-Run as a program by the tests (``python -m standard.foreign_code scipy_cases NAME …``), because
-SciPy reads ``SCIPY_ARRAY_API`` when it is imported: it checks rows of a module's tables and writes
-what went wrong, or nothing, by name, as JSON.
+Run as a program by the tests (``python -m standard.foreign_code 6 NAME …``), because SciPy reads
+``SCIPY_ARRAY_API`` when it is imported: it checks rows of the tables and writes what went wrong, or
+nothing, by name, as JSON. The number says how many elements of an array get differences of their
+own: a larger array is moved in one random direction.
 """
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import subprocess
@@ -58,21 +58,25 @@ def number(case: Case, arguments: Iterable[Any]) -> Any:
     return xp.sum(out * xp.asarray(weights))
 
 
-def slopes(case: Case, i: int) -> Any:
-    """The derivatives with respect to argument `i` by differences, on plain NumPy arrays."""
-    found = np.empty(case.arguments[i].shape)
-    for place in np.ndindex(found.shape):
+def slope(case: Case, i: int, direction: Any) -> float:
+    """The derivative of argument `i` in a direction by differences, on plain NumPy arrays."""
 
-        def at(shift: float, place: tuple[int, ...] = place) -> float:
-            moved = [np.array(a) for a in case.arguments]
-            moved[i][place] += shift * case.step
-            return float(number(case, moved))
+    def at(shift: float) -> float:
+        moved = [np.array(a) for a in case.arguments]
+        moved[i] += shift * case.step * direction
+        return float(number(case, moved))
 
-        found[place] = (8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * case.step)
-    return found
+    return (8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * case.step)
 
 
-def problem(case: Case) -> str:
+def directions(array: Any, most: int) -> Any:
+    """Each element of an array of so many elements, or a random direction in a larger one."""
+    size = array.size
+    found = np.eye(size) if size <= most else np.random.default_rng(8).standard_normal((1, size))
+    return found.reshape(-1, *array.shape)
+
+
+def problem(case: Case, most: int) -> str:
     """What is wrong with a function's gradients, or nothing."""
     tensors = [ag.tensor(a, requires_grad=True) for a in case.arguments]
     value = number(case, tensors)
@@ -85,16 +89,18 @@ def problem(case: Case) -> str:
     if not any(np.any(g.numpy()) for g in gradients):
         return "all gradients are zero, which shows nothing"
     for i, gradient in enumerate(gradients):
-        differences = slopes(case, i)
-        if not np.allclose(gradient.numpy(), differences, rtol=1e-6, atol=1e-7):
-            return f"argument {i}: the gradient is {gradient.numpy()}, by differences {differences}"
+        along = directions(gradient, most)
+        found = [float(np.sum(gradient.numpy() * direction)) for direction in along]
+        expected = [slope(case, i, direction) for direction in along]
+        if not np.allclose(found, expected, rtol=1e-6, atol=1e-7):
+            return f"argument {i}: the gradient is {found}, by differences {expected}"
     return ""
 
 
-def outcome(case: Case) -> str:
+def outcome(case: Case, most: int) -> str:
     """`problem`, or the error that was raised."""
     try:
-        return problem(case)
+        return problem(case, most)
     except Exception as error:
         return f"{type(error).__name__}: {error}"
 
@@ -116,19 +122,21 @@ def run_with_setting(arguments: list[str]) -> str:
     return done.stdout
 
 
-def report(module: str, names: list[str]) -> dict[str, str]:
-    """What is wrong with functions in a module's tables, found in a process of its own."""
-    written = run_with_setting(["-m", "standard.foreign_code", module, *names])
+def report(names: list[str], most: int) -> dict[str, str]:
+    """What is wrong with functions in the tables, found in a process of its own."""
+    written = run_with_setting(["-m", "standard.foreign_code", str(most), *names])
     found: dict[str, str] = json.loads(written)
     return found
 
 
-def main(module: str, *names: str) -> None:
-    tables = importlib.import_module(f"standard.{module}")
-    cases = [case for case in (*tables.CASES, *tables.REFUSED) if case.name in names]
+def main(most: str, *names: str) -> None:
+    from standard import scipy_cases, sklearn_cases
+
+    tables = [scipy_cases.CASES, scipy_cases.REFUSED, sklearn_cases.CASES, sklearn_cases.REFUSED]
+    cases = [case for table in tables for case in table if case.name in names]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of divisions by zero, and fits cut short
-        json.dump({case.name: outcome(case) for case in cases}, sys.stdout)
+        json.dump({case.name: outcome(case, int(most)) for case in cases}, sys.stdout)
 
 
 if __name__ == "__main__":

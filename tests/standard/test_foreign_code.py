@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import re
+import sys
 from collections import defaultdict
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from rows import Row, are_all_wanted, over
+from rows import LARGE, Row, are_all_wanted, over
 
 # Which of their functions take tensors changes from version to version.
 pytest.importorskip("scipy", minversion="1.17")
@@ -24,18 +22,17 @@ PAGE = Path(__file__).parents[2] / "docs" / "scipy.md"
 
 
 def both() -> list[Row]:
-    """The functions in the tables of both modules: module, name, and whether they are refused.
+    """The functions in the tables of both modules: their names, and whether they are refused.
 
     A quick run takes one function of each package.
     """
     rows, packages = [], set()
-    for module, tables in {"scipy_cases": scipy_cases, "sklearn_cases": sklearn_cases}.items():
+    for tables in (scipy_cases, sklearn_cases):
         for is_refused, cases in ((False, tables.CASES), (True, tables.REFUSED)):
             for name in map(str, cases):
                 package = (name.rpartition(".")[0], is_refused)
-                rows.append(
-                    Row(module, name, (module, name, is_refused), quick=package not in packages)
-                )
+                # One item, which starts one process.
+                rows.append(Row("both", name, (name, is_refused), quick=package not in packages))
                 packages.add(package)
     return rows
 
@@ -44,20 +41,19 @@ ROWS = both()
 
 
 @pytest.fixture(scope="module")
-def outcomes(request: pytest.FixtureRequest) -> Callable[[str], dict[str, str]]:
-    """What is wrong with each function of a module, found in a process of its own."""
+def outcomes(request: pytest.FixtureRequest) -> dict[str, str]:
+    """What is wrong with each function, found in a process of its own."""
     every = are_all_wanted(request.config)
-    wanted = [row for row in ROWS if every or row.quick]
-    return functools.cache(
-        lambda module: report(module, [row.name for row in wanted if row.op == module])
-    )
+    wanted = request.config.getoption("--row")
+    names = [row.name for row in ROWS if (row.name in wanted if wanted else every or row.quick)]
+    return report(names, sys.maxsize if every else LARGE)
 
 
-@over("module, name, is_refused", ROWS)
+@over("name, is_refused", ROWS)
 def test_gradients_agree_with_differences_or_are_refused(
-    module: str, name: str, is_refused: bool, outcomes: Any
+    name: str, is_refused: bool, outcomes: dict[str, str]
 ) -> None:
-    outcome = outcomes(module)[name]
+    outcome = outcomes[name]
     # What is refused a later version may learn to do, and then has to do it right.
     assert outcome == "" or (is_refused and outcome.startswith("NoGradientError: "))
 

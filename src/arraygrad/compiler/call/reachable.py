@@ -83,10 +83,11 @@ def reachable(*roots: Any) -> Reach:
     while True:
         walk = _Walk(frozenset(names), frozenset(texts))
         walk.go_through(roots)
-        if walk.names <= names and walk.texts <= texts:
-            return Reach(walk.found, names, len(walk.found) < MOST)
+        is_last = walk.names <= names and walk.texts <= texts
         names |= walk.names
         texts |= walk.texts
+        if is_last or not walk.chose:  # another walk would find the same
+            return Reach(walk.found, names, len(walk.found) < MOST)
 
 
 class _Walk:
@@ -99,6 +100,7 @@ class _Walk:
         self.texts: set[str] = set()
         self._attributes, self._texts = attributes | texts, texts
         self._by_text = not attributes.isdisjoint(_BY_TEXT)
+        self.chose = False  # whether anything was met whose attributes are chosen by names
         self._visited: dict[int, Any] = {}
 
     def go_through(self, roots: Iterable[Any]) -> None:
@@ -181,6 +183,7 @@ class _Walk:
 
     def _names_in(self, own: Iterable[str]) -> list[str]:
         """Which of some attributes a function may read. By a text, it may read any of them."""
+        self.chose = True
         if self._by_text:
             return sorted(name for name in own if not name.startswith("__"))
         return sorted(self._attributes.intersection(own))
