@@ -65,9 +65,9 @@ def main() -> tuple[Any, Any, Any]:
     observations = path + rng.standard_normal(60)
     noise = np.zeros(2)
     gradient = ag.func.value_and_grad(lambda noise: -smooth(noise, observations)[1])
-    for step in range(40):
+    for step in range(20):
         value, slope = gradient(noise)
-        noise = np.asarray(noise - 0.05 * slope)
+        noise = np.asarray(noise - 0.08 * slope)
         if step % 10 == 0:
             print(f"step {step}: likelihood {-float(value):.3f}, log variances {noise}")
     return path, np.asarray(ag.asarray(smooth(noise, observations)[0])), noise

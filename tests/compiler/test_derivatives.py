@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import Row, over
 
 import arraygrad as ag
 
@@ -237,24 +238,35 @@ USES: dict[str, Any] = {
 POINT = np.array([0.3, 1.2, -0.7])
 
 
-@pytest.mark.parametrize("before", USES)
-@pytest.mark.parametrize("is_captured", [False, True])
-def test_each_use_beside_a_parameter_after_each_other_use(before: str, is_captured: bool) -> None:
+NAMES = list(USES)
+# A quick run takes each use after the one before it in the table.
+PAIRS = [
+    Row(before, f"{before}, {use}, {is_captured}", (before, use, is_captured), quick=is_next)
+    for i, before in enumerate(NAMES)
+    for use in NAMES
+    for is_next in [use == NAMES[(i + 1) % len(NAMES)]]
+    for is_captured in (False, True)
+]
+
+
+@over("before, use, is_captured", PAIRS)
+def test_each_use_beside_a_parameter_after_each_other_use(
+    before: str, use: str, is_captured: bool
+) -> None:
     """Which arguments have derivatives is a part of the signature."""
     w = ag.tensor([0.5, 1.5, -1.0], requires_grad=True)
 
     def total(x: Any, w: Any) -> Any:
         return ag.sum(ag.sin(w * x) + 0.5 * w * w)
 
-    for use in USES:
-        one = ag.compile(lambda x: total(x, w))
-        two = ag.compile(total)
-        function = one if is_captured else lambda x, two=two: two(x, w)
-        USES[before](function)
-        found, wanted = USES[use](function), USES[use](lambda x: total(x, w))
-        np.testing.assert_allclose(found.detach(), wanted.detach(), rtol=1e-10, err_msg=use)
-        (by_w,), (w_wanted,) = (ag.grad(ag.sum(r * r), [w]) for r in (found, wanted))
-        np.testing.assert_allclose(by_w, w_wanted, rtol=1e-10, err_msg=use)
+    one = ag.compile(lambda x: total(x, w))
+    two = ag.compile(total)
+    function = one if is_captured else lambda x: two(x, w)
+    USES[before](function)
+    found, wanted = USES[use](function), USES[use](lambda x: total(x, w))
+    np.testing.assert_allclose(found.detach(), wanted.detach(), rtol=1e-10)
+    (by_w,), (w_wanted,) = (ag.grad(ag.sum(r * r), [w]) for r in (found, wanted))
+    np.testing.assert_allclose(by_w, w_wanted, rtol=1e-10)
 
 
 def test_more_of_a_while_loop_has_tangents_than_cotangents() -> None:

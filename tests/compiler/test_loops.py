@@ -256,7 +256,8 @@ def test_steps_of_small_arrays_run_without_python() -> None:
 
     compiled = ag.compile(ag.func.value_and_grad(f))
     x = np.array([0.1, 0.2])
-    compiled(x)
+    for _ in range(2):  # the second call makes the native entry point
+        compiled(x)
     calls, (value, gradient) = frames(lambda: compiled(x))
     assert calls < 100
     exact = 2 * np.arctan(np.tan(x / 2) * np.exp(0.1))

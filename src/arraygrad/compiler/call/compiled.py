@@ -109,6 +109,7 @@ class Compiled(Generic[P, R]):
         moving = tuple(map(moves, leaves)) if is_op else None
         key = (arguments.key, moving, saves, recorder() is None)
         program = self._found(key, arguments)
+        is_new = program is None
         if program is None:
             try:
                 program = _Program(self._function, arguments, is_op, **self._options)
@@ -123,10 +124,14 @@ class Compiled(Generic[P, R]):
                 self._warn("changes what it reads from outside")
         is_simple = not (kwargs or program.is_op or self._options["specialize"])
         is_simple = is_simple and all(type(a) is np.ndarray for a in args)
+        if is_simple and not is_new:  # many functions are called once
+            way = program.way  # it takes over the memory of the first call
+            held(self._lock, self._add_way, way)
+            found = way.call(*args)
+            if found is not NotImplemented:
+                return found if way.build is None else way.build(found)
         results = program.run(leaves)
-        if is_simple:
-            held(self._lock, self._add_way, program.way)  # it takes over the memory of this call
-        elif not (program.is_op or any(self._options.values())):
+        if not (is_simple or program.is_op or any(self._options.values())):
             shortcuts = self._shortcuts.setdefault((*arguments.structure, recorder() is None), [])
             shortcuts.insert(0, program.shortcut(leaves))
             del shortcuts[MOST:]
