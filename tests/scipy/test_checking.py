@@ -50,9 +50,11 @@ def test_cases_pass(case: Case) -> None:
     "cases", MODULES, ids=["special", "linalg", "signal", "interpolate", "stats", "ndimage"]
 )
 def test_functions_are_compared(cases: list[Case]) -> None:
-    for case in cases[::8]:
+    for case in cases:
         run(case)
-    assert len(state.seen) > 3
+        if len(state.seen) > 3:
+            return
+    pytest.fail(f"only these were compared: {state.seen}")
 
 
 def test_solvers_pass() -> None:
