@@ -588,6 +588,18 @@ def test_the_number_of_threads_must_be_one(wrong):
         ag.set_num_threads(wrong)
 
 
+def test_products_use_as_many_threads():
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    before = ag.get_num_threads()
+    try:
+        for number in (2, 1):
+            ag.set_num_threads(number)
+            found = [x for x in threadpoolctl.threadpool_info() if x["user_api"] == "blas"]
+            assert {x["num_threads"] for x in found} <= {number}
+    finally:
+        ag.set_num_threads(before)
+
+
 def test_late_threads_keep_no_arrays():
     import weakref
 

@@ -193,8 +193,11 @@ def set_num_threads(number: int) -> None:
     """Set how many threads share the work on large NumPy arrays; with 1, only the caller's works.
 
     The default is the number of usable processor cores, but at most four. The environment variable
-    ``ARRAYGRAD_NUM_THREADS`` changes the default. Results do not depend on the number. It does not
-    concern matrix products: NumPy's BLAS library has its own threads and settings.
+    ``ARRAYGRAD_NUM_THREADS`` changes the default. Results do not depend on the number.
+
+    Matrix products use the threads of NumPy's BLAS library. If threadpoolctl is installed, it gets
+    the same number from this call on, and rounding errors of products may change. If not, its own
+    settings count, such as ``OPENBLAS_NUM_THREADS`` in the environment.
 
     Parameters
     ----------
@@ -215,3 +218,13 @@ def set_num_threads(number: int) -> None:
     _number = number
     for follow in when_set:
         follow()
+    _limit_products(number)
+
+
+def _limit_products(number: int) -> None:
+    """Let NumPy's BLAS library use so many threads, if we can tell it."""
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        return
+    threadpool_limits(number, user_api="blas")
