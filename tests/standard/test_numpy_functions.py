@@ -957,6 +957,10 @@ def test_arguments_by_their_names_in_numpy() -> None:
     assert np.moveaxis(a=x, source=0, destination=1).shape == (3, 3)
     assert len(np.split(x, indices_or_sections=3, axis=1)) == 3
     assert np.diag(v=x, k=1).shape == (2,)
+    assert_close(np.trace(a=x, offset=1, dtype=np.float32).detach(), np.float32(np.trace(_m, 1)))
+    assert_close(RULES[np.bincount](np.array([0, 1]), weights=x[0, :2]).detach(), _m[0, :2])
+    with pytest.raises(TypeError, match=r"^numpy.tril: got two values for k"):
+        RULES[np.tril](x, 1, k=2)
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .... import linalg, ops, special
-from ....core.array import AnyFunction
+from .... import fft, linalg, ops, special
 from . import (  # noqa: F401  (they add rules)
     along,
     covariance,
@@ -21,62 +20,39 @@ from . import (  # noqa: F401  (they add rules)
     transforms,
     writing,
 )
-from .common import RULES, laid_out_as_given, under_names_of
+from .common import RULES, laid_out_as_given, with_arguments_of
 
 __all__ = ["RULES"]
 
-# NumPy's functions that arraygrad has as well, under the same or another name.
+# NumPy's functions that arraygrad has as well, under the same name. The first arguments of some of
+# them may be numbers or sequences, of which other arguments are tensors.
+_as_given = """
+    array_split astype atleast_1d atleast_2d atleast_3d convolve correlate diag gradient imag inner
+    interp kron matrix_transpose moveaxis nonzero pad real rot90 split swapaxes trapezoid unique_all
+    unique_counts unique_inverse unique_values unstack vdot
+"""
+_of_an_array = """
+    all any argmax argmin broadcast_to count_nonzero cumulative_prod cumulative_sum diagonal diff
+    expand_dims flip histogram median nanmean nanmedian repeat roll squeeze tile trace tril triu
+"""
+_of_two_arrays = "bincount digitize isin outer searchsorted tensordot"
+_in_linalg = """
+    cholesky cross det diagonal eig eigvals inv matmul matrix_norm matrix_power matrix_rank
+    matrix_transpose outer slogdet solve svdvals tensordot trace vecdot vector_norm
+"""
+_in_fft = "fft fftn fftshift hfft ifft ifftn ifftshift ihfft irfft irfftn rfft rfftn"
 
-_same: dict[AnyFunction, AnyFunction] = {
-    np.atleast_1d: ops.atleast_1d,
-    np.atleast_2d: ops.atleast_2d,
-    np.atleast_3d: ops.atleast_3d,
-    np.array_split: ops.array_split,
-    np.convolve: ops.convolve,
-    np.correlate: ops.correlate,
-    np.diag: ops.diag,
-    np.gradient: ops.gradient,
-    np.i0: special.i0,
-    np.imag: ops.imag,
-    np.inner: ops.inner,
-    np.interp: ops.interp,
-    np.kron: ops.kron,
-    np.matrix_transpose: ops.matrix_transpose,
-    np.moveaxis: ops.moveaxis,
-    np.pad: ops.pad,
-    np.real: ops.real,
-    np.rot90: ops.rot90,
-    np.sinc: special.sinc,
-    np.split: ops.split,
-    np.swapaxes: ops.swapaxes,
-    np.trapezoid: ops.trapezoid,
-    np.unique_all: ops.unique_all,
-    np.unique_counts: ops.unique_counts,
-    np.unique_inverse: ops.unique_inverse,
-    np.unique_values: ops.unique_values,
-    np.unstack: ops.unstack,
-    np.vdot: ops.vdot,
-    np.astype: ops.astype,
-    np.linalg.cross: linalg.cross,
-    np.linalg.det: linalg.det,
-    np.linalg.diagonal: linalg.diagonal,
-    np.linalg.inv: linalg.inv,
-    np.linalg.matmul: linalg.matmul,
-    np.linalg.matrix_norm: linalg.matrix_norm,
-    np.linalg.matrix_power: linalg.matrix_power,
-    np.linalg.matrix_transpose: ops.matrix_transpose,
-    np.linalg.outer: linalg.outer,
-    np.linalg.slogdet: linalg.slogdet,
-    np.linalg.solve: linalg.solve,
-    np.linalg.svdvals: linalg.svdvals,
-    np.linalg.tensordot: linalg.tensordot,
-    np.linalg.trace: linalg.trace,
-    np.linalg.vecdot: linalg.vecdot,
-    np.linalg.vector_norm: linalg.vector_norm,
-    np.linalg.eig: linalg.eig,
-    np.linalg.eigvals: linalg.eigvals,
-}
-RULES |= {function: under_names_of(function, own) for function, own in _same.items()}
+for _theirs, _ours, _names, _arrays in (
+    (np, ops, _as_given, 0),
+    (np, ops, _of_an_array, 1),
+    (np, ops, _of_two_arrays, 2),
+    (np, special, "i0 sinc", 0),
+    (np.linalg, linalg, _in_linalg, 0),
+    (np.fft, fft, _in_fft, 1),
+):
+    for _name in _names.split():
+        _function = getattr(_theirs, _name)
+        RULES[_function] = with_arguments_of(_function, getattr(_ours, _name), _arrays)
 
 # Functions that lay out the result in memory as their argument is laid out.
 _ordered = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from ....arrays.creation import from_sequence
 from ....arrays.orders import as_unordered
 from ....backends.arraylikes import ARRAY_LIKE
 from ....core.array import AnyFunction
+from ..values import written
 
 RULES: dict[AnyFunction, AnyFunction] = {}
 
@@ -36,20 +37,55 @@ def of_numpy(*names: str) -> list[AnyFunction]:
     return [getattr(np, name) for name in names if hasattr(np, name)]
 
 
-def under_names_of(function: AnyFunction, own: AnyFunction) -> AnyFunction:
-    """Our function `own`, with NumPy's names for its positional-only arguments."""
-    only = inspect.Parameter.POSITIONAL_ONLY
-    taken = [p for p in inspect.signature(own).parameters.values() if p.kind is only]
-    names = _parameters(function)[: len(taken)]
+# NumPy's arguments that change no values here: they allow to overwrite, or a faster algorithm.
+_WITHOUT_EFFECT = {"assume_unique", "hermitian", "kind", "overwrite_input", "subok"}
+
+
+def with_arguments_of(function: AnyFunction, own: AnyFunction, arrays: int = 0) -> AnyFunction:
+    """Our function `own`, with the arguments of NumPy's `function`, by place and by name.
+
+    Parameters
+    ----------
+    function, own : callable
+        NumPy's defaults stand for ours. Of the arguments that only NumPy's function has, `dtype`
+        converts the first array, and the result is written to `out`; most others are refused.
+    arrays : int
+        So many of the first arguments become arrays.
+    """
+    ours = inspect.signature(own).parameters.values()
+    count = max(arrays, sum(p.kind is p.POSITIONAL_ONLY for p in ours))
+    takes_any = any(p.kind is p.VAR_POSITIONAL for p in ours)
+    taken = {p.name for p in ours if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+    takes_any_name = any(p.kind is p.VAR_KEYWORD for p in ours)
+    theirs = _parameters(function)
+    names = list(theirs or [p.name for p in ours])
+    name = f"{function.__module__}.{function.__name__}".removeprefix("numpy.")
 
     @functools.wraps(own, updated=())  # with a signature of its own
     def rule(*args: Any, **kwargs: Any) -> Any:
-        if kwargs:
-            missing = [n for n in names[len(args) :] if n in kwargs]
-            args += tuple(kwargs.pop(n) for n in missing)
-        return own(*args, **kwargs)
+        missing = [n for n in names[len(args) : count] if n in kwargs]
+        args += tuple(kwargs.pop(n) for n in missing)
+        if count < len(args) <= len(names) and not takes_any:
+            more = dict(zip(names[count:], args[count:], strict=False))
+            for n in more.keys() & kwargs.keys():
+                raise TypeError(f"numpy.{name}: got two values for {n}")
+            args, kwargs = args[:count], more | kwargs
+        out, dtype = kwargs.pop("out", None), None
+        for n, value in list(kwargs.items()):
+            if n in theirs and value is theirs[n].default:
+                del kwargs[n]
+            elif n == "dtype" and n not in taken:
+                dtype = kwargs.pop(n)
+            elif n in _WITHOUT_EFFECT and n not in taken:
+                del kwargs[n]
+            elif n not in taken and not takes_any_name:
+                refuse(name, **{n: value})
+        operands = [a if a is None else array_of(a) for a in args[:arrays]]
+        if dtype is not None:
+            operands[0] = in_dtype(operands[0], dtype)
+        return written(out, own(*operands, *args[arrays:], **kwargs), f"numpy.{name}")
 
-    return rule if names else own
+    return rule
 
 
 def laid_out_as_given(rule: AnyFunction) -> AnyFunction:
@@ -65,15 +101,12 @@ def laid_out_as_given(rule: AnyFunction) -> AnyFunction:
     return run
 
 
-def _parameters(function: AnyFunction) -> list[str]:
-    """The names of a function's parameters; none for one in C that, in older versions, tells none.
-
-    Those of which a rule is no more than ours under NumPy's names take arguments by position only.
-    """
+def _parameters(function: AnyFunction) -> Mapping[str, inspect.Parameter]:
+    """The parameters of NumPy's function; none for one in C, of which older versions tell none."""
     try:
-        return list(inspect.signature(function).parameters)
+        return inspect.signature(function).parameters
     except ValueError:
-        return []
+        return {}
 
 
 def refuse(name: str, **given: Any) -> None:

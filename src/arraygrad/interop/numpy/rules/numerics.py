@@ -12,25 +12,14 @@ from ....arrays.writes.methods import check_partition
 from ....core.array import AnyFunction
 from ....ops.elementwise import choose
 from ..values import plain_values, written
-from .common import NONE, RULES, array_of, arrays_of, flag, in_dtype, refuse, rule_for
+from .common import RULES, array_of, arrays_of, flag, in_dtype, refuse, rule_for
 
 # --- products ------------------------------------------------------------------------------------
 
 
-@rule_for(np.dot)
+@rule_for(np.dot)  # of which older versions do not tell the parameters
 def _dot(a: Any, b: Any, out: Any = None) -> Any:
-    result = ops.dot(array_of(a), array_of(b))
-    return result if out is None else written(out, result, "numpy.dot")
-
-
-@rule_for(np.outer)
-def _outer(a: Any, b: Any, out: Any = None) -> Any:
-    return written(out, ops.outer(array_of(a), array_of(b)), "numpy.outer")
-
-
-@rule_for(np.tensordot)
-def _tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
-    return ops.tensordot(array_of(a), array_of(b), axes=axes)
+    return written(out, ops.dot(array_of(a), array_of(b)), "numpy.dot")
 
 
 @rule_for(np.einsum)
@@ -58,12 +47,6 @@ def _cross(
 
 
 # --- differences, searching, ordering ------------------------------------------------------------
-
-
-@rule_for(np.diff)
-def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
-    prepend, append = (None if v is NONE else v for v in (prepend, append))
-    return ops.diff(a, n=n, axis=axis, prepend=prepend, append=append)
 
 
 @rule_for(np.ediff1d)
@@ -108,29 +91,6 @@ def _argpartition(
     return array_of(a).argpartition(plain_values(kth), axis, kind, order)
 
 
-@rule_for(np.searchsorted)
-def _searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
-    return ops.searchsorted(array_of(a), array_of(v), side=side, sorter=sorter)
-
-
-@rule_for(np.digitize)
-def _digitize(x: Any, bins: Any, right: bool = False) -> Any:
-    return ops.digitize(array_of(x), array_of(bins), right)
-
-
-@rule_for(np.bincount)
-def _bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
-    return ops.bincount(array_of(x), None if weights is None else array_of(weights), minlength)
-
-
-@rule_for(np.histogram)
-def _histogram(
-    a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
-) -> Any:
-    return ops.histogram(array_of(a), bins, range, bool(density), weights)
-
-
-RULES[np.nonzero] = lambda a: ops.nonzero(a)
 RULES[np.flatnonzero] = lambda a: ops.nonzero(ops.ravel(a))[0]
 RULES[np.argwhere] = lambda a: ops.stack(ops.nonzero(a), axis=1)
 
@@ -149,18 +109,6 @@ def _unique(
     chosen = [True, return_index, return_inverse, return_counts]
     results = tuple(part for part, wanted in zip(found, chosen, strict=True) if wanted)
     return results[0] if len(results) == 1 else results
-
-
-@rule_for(np.isin)
-def _isin(
-    element: Any,
-    test_elements: Any,
-    assume_unique: bool = False,
-    invert: bool = False,
-    *,
-    kind: Any = None,
-) -> Any:
-    return ops.isin(array_of(element), array_of(test_elements), invert=invert)
 
 
 @rule_for(np.take)

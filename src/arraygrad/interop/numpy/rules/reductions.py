@@ -121,26 +121,6 @@ def _ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> An
     return written(out, result, "numpy.ptp")
 
 
-def _truth_rule(name: str, function: AnyFunction) -> AnyFunction:
-    def rule(
-        a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = None
-    ) -> Any:
-        refuse(name, where=where)
-        result = function(array_of(a), axis=axis, keepdims=flag(keepdims))
-        return written(out, result, f"numpy.{name}")
-
-    return rule
-
-
-for _name in ("all", "any", "argmax", "argmin"):
-    RULES[getattr(np, _name)] = _truth_rule(_name, getattr(ops, _name))
-
-
-@rule_for(np.count_nonzero)
-def _count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
-    return ops.count_nonzero(a, axis=axis, keepdims=keepdims)
-
-
 def _running_rule(name: str, function: AnyFunction) -> AnyFunction:
     def rule(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         a = array_of(a)
@@ -150,18 +130,6 @@ def _running_rule(name: str, function: AnyFunction) -> AnyFunction:
     return rule
 
 
-def _cumulative_rule(name: str, function: AnyFunction) -> AnyFunction:
-    def rule(
-        x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, **given: Any
-    ) -> Any:
-        result = function(array_of(x), axis=axis, dtype=dtype, **given)
-        return written(out, result, f"numpy.{name}")
-
-    return rule
-
-
-RULES[np.cumulative_sum] = _cumulative_rule("cumulative_sum", ops.cumulative_sum)
-RULES[np.cumulative_prod] = _cumulative_rule("cumulative_prod", ops.cumulative_prod)
 RULES[np.cumsum] = _running_rule("cumsum", ops.cumulative_sum)
 RULES[np.cumprod] = _running_rule("cumprod", ops.cumulative_prod)
 RULES[np.nancumsum] = _running_rule(
@@ -170,38 +138,6 @@ RULES[np.nancumsum] = _running_rule(
 RULES[np.nancumprod] = _running_rule(
     "nancumprod", lambda x, **keywords: ops.cumulative_prod(choose(ops.isnan(x), 1, x), **keywords)
 )
-
-
-@rule_for(np.nanmean)
-def _nanmean(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: Any = False,
-    *,
-    where: Any = None,
-) -> Any:
-    refuse("nanmean", where=where)
-    result = ops.nanmean(in_dtype(array_of(a), dtype), axis=axis, keepdims=flag(keepdims))
-    return written(out, result, "numpy.nanmean")
-
-
-def _median_rule(name: str, function: AnyFunction) -> AnyFunction:
-    def rule(
-        a: Any,
-        axis: Any = None,
-        out: Any = None,
-        overwrite_input: bool = False,
-        keepdims: Any = False,
-    ) -> Any:
-        return written(out, function(a, axis=axis, keepdims=flag(keepdims)), f"numpy.{name}")
-
-    return rule
-
-
-RULES[np.median] = _median_rule("median", ops.median)
-RULES[np.nanmedian] = _median_rule("nanmedian", ops.nanmedian)
 
 
 def _quantile_rule(name: str, function: AnyFunction) -> AnyFunction:

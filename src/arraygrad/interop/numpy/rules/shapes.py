@@ -40,21 +40,6 @@ def _rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     return ops.moveaxis(a, axis, start - 1 if axis < start else start)
 
 
-@rule_for(np.expand_dims)
-def _expand_dims(a: Any, axis: Any) -> Any:
-    return ops.expand_dims(a, axis=axis)
-
-
-@rule_for(np.squeeze)
-def _squeeze(a: Any, axis: Any = None) -> Any:
-    return ops.squeeze(a, axis=axis)
-
-
-@rule_for(np.broadcast_to)
-def _broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
-    return ops.broadcast_to(array, shape)
-
-
 @rule_for(np.broadcast_arrays)
 def _broadcast_arrays(*args: Any, subok: bool = False) -> Any:
     found = ops.broadcast_arrays(*arrays_of(a for a in args if a is not None))
@@ -64,18 +49,8 @@ def _broadcast_arrays(*args: Any, subok: bool = False) -> Any:
     return found
 
 
-@rule_for(np.flip)
-def _flip(m: Any, axis: Any = None) -> Any:
-    return ops.flip(m, axis=axis)
-
-
 RULES[np.flipud] = lambda m: ops.flip(m, axis=0)
 RULES[np.fliplr] = lambda m: ops.flip(m, axis=1)
-
-
-@rule_for(np.roll)
-def _roll(a: Any, shift: Any, axis: Any = None) -> Any:
-    return ops.roll(a, shift, axis=axis)
 
 
 def _joining_rule(name: str, function: AnyFunction) -> AnyFunction:
@@ -141,38 +116,6 @@ def _split_rule(axis: int) -> AnyFunction:
 
 for _name, _axis in (("vsplit", 0), ("hsplit", 1), ("dsplit", 2)):
     RULES[getattr(np, _name)] = _split_rule(_axis)
-
-
-@rule_for(np.tile)
-def _tile(A: Any, reps: Any) -> Any:  # noqa: N803  (NumPy's name)
-    return ops.tile(A, reps)
-
-
-@rule_for(np.repeat)
-def _repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
-    return ops.repeat(a, repeats, axis=axis)
-
-
-@rule_for(np.tril)
-def _tril(m: Any, k: int = 0) -> Any:
-    return ops.tril(m, k=k)
-
-
-@rule_for(np.triu)
-def _triu(m: Any, k: int = 0) -> Any:
-    return ops.triu(m, k=k)
-
-
-@rule_for(np.diagonal)
-def _diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    return ops.diagonal(a, offset, axis1, axis2)
-
-
-@rule_for(np.trace)
-def _trace(
-    a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
-) -> Any:
-    return written(out, ops.trace(in_dtype(a, dtype), offset, axis1, axis2), "numpy.trace")
 
 
 @rule_for(sliding_window_view)

@@ -13,7 +13,7 @@ from .... import fft, linalg, ops
 from ....core.array import AnyFunction, plain
 from ....ops.spectra import eigh_of_triangle
 from ..values import written
-from .common import NONE, RULES, array_of, refuse, rule_for
+from .common import NONE, RULES, array_of, rule_for, with_arguments_of
 
 # --- linear algebra ------------------------------------------------------------------------------
 
@@ -33,11 +33,6 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
     moved = ops.moveaxis(x, tuple(axes), (-2, -1))
     out = linalg.matrix_norm(moved, ord="fro" if ord is None else ord)
     return ops.expand_dims(out, axis=tuple(sorted(a % x.ndim for a in axes))) if keepdims else out
-
-
-@rule_for(np.linalg.cholesky)
-def _cholesky(a: Any, /, *, upper: bool = False) -> Any:
-    return linalg.cholesky(a, upper=upper)
 
 
 def _is_upper(uplo: Any) -> bool:
@@ -74,12 +69,6 @@ def _qr(a: Any, mode: str = "reduced") -> Any:
 @rule_for(np.linalg.pinv)
 def _pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NONE) -> Any:
     return linalg.pinv(a, rtol=rcond if rtol is NONE else rtol)
-
-
-@rule_for(np.linalg.matrix_rank)
-def _matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:  # noqa: N803
-    refuse("linalg.matrix_rank", tol=tol)
-    return linalg.matrix_rank(A, rtol=rtol)
 
 
 @rule_for(np.linalg.multi_dot)
@@ -125,35 +114,15 @@ def _cond(x: Any, p: Any = None) -> Any:
 # --- Fourier transforms --------------------------------------------------------------------------
 
 
-def _transform_rule(name: str) -> AnyFunction:
-    function = getattr(fft, name)
+def _in_plane(function: AnyFunction) -> AnyFunction:
+    """A transform along any axes, for the last two axes by default."""
 
-    def rule(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
-        result = function(array_of(a), n=n, axis=axis, norm=norm or "backward")
-        return written(out, result, f"numpy.fft.{name}")
+    def transform(x: Any, /, *, s: Any = None, axes: Any = (-2, -1), norm: Any = "backward") -> Any:
+        return function(x, s=s, axes=axes, norm=norm)
 
-    return rule
-
-
-def _transforms_rule(name: str, function: AnyFunction, plane: bool) -> AnyFunction:
-    def rule(
-        a: Any,
-        s: Any = None,
-        axes: Any = (-2, -1) if plane else None,
-        norm: Any = None,
-        out: Any = None,
-    ) -> Any:
-        result = function(array_of(a), s=s, axes=axes, norm=norm or "backward")
-        return written(out, result, f"numpy.fft.{name}")
-
-    return rule
+    return transform
 
 
-for _name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
-    RULES[getattr(np.fft, _name)] = _transform_rule(_name)
 for _name in ("fft", "ifft", "rfft", "irfft"):
-    _many = getattr(fft, f"{_name}n")
-    RULES[getattr(np.fft, f"{_name}n")] = _transforms_rule(f"{_name}n", _many, False)
-    RULES[getattr(np.fft, f"{_name}2")] = _transforms_rule(f"{_name}2", _many, True)
-RULES[np.fft.fftshift] = lambda x, axes=None: fft.fftshift(x, axes=axes)
-RULES[np.fft.ifftshift] = lambda x, axes=None: fft.ifftshift(x, axes=axes)
+    _theirs = getattr(np.fft, f"{_name}2")
+    RULES[_theirs] = with_arguments_of(_theirs, _in_plane(getattr(fft, f"{_name}n")), 1)
