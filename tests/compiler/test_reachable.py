@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import array
 import collections
+import configparser
 import contextvars
+import ctypes
 import dataclasses
 import enum
 import functools
 import io
+import operator
 import random
+import sys
 import types
 import warnings
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -149,6 +153,76 @@ def a_view_that_numpy_reads() -> Case:
     return lambda x: x * np.cos(held), lambda: whole.__setitem__(0, 10.0)
 
 
+@case
+def the_shape_of_an_array() -> Case:
+    held = np.array([2.0, 3.0, 4.0])
+    return lambda x: x * held.ndim, lambda: setattr(held, "shape", (3, 1))
+
+
+@case
+def the_dtype_of_an_array() -> Case:
+    held = np.array([2.0, 3.0, 4.0])
+    return lambda x: x * held, lambda: setattr(held, "dtype", np.int64)
+
+
+@case
+def a_list_in_an_array_of_objects() -> Case:
+    held = np.array([None, [1.0]], dtype=object)
+    return lambda x: x * held[1][0], lambda: held[1].__setitem__(0, 3.0)
+
+
+@case
+def values_of_a_dictionary() -> Case:
+    held = {"a": 1.0}
+    values = held.values()
+    return lambda x: x * max(values), lambda: held.update(a=3.0)
+
+
+@case
+def a_chain_of_dictionaries() -> Case:
+    held = collections.ChainMap({"a": 1.0})
+    return lambda x: x * held["a"], lambda: held.update(a=3.0)
+
+
+@case
+def settings_of_a_file() -> Case:
+    held = configparser.ConfigParser()
+    held["model"] = {"rate": "1.0"}
+    return lambda x: x * held.getfloat("model", "rate"), lambda: held.set("model", "rate", "3.0")
+
+
+@case
+def a_dictionary_with_weak_keys() -> Case:
+    owner = Held()
+    held = weakref.WeakKeyDictionary({owner: 1.0})
+    return lambda x: x * held[owner], lambda: held.__setitem__(owner, 3.0)
+
+
+@case
+def a_number_of_c() -> Case:
+    held = ctypes.c_double(1.0)
+    return lambda x: x * held.value, lambda: setattr(held, "value", 3.0)
+
+
+class Settings(dict):  # type: ignore[type-arg]
+    rate = 1.0
+
+    def scale(self) -> float:
+        return self.rate
+
+
+@case
+def an_attribute_of_a_dictionary() -> Case:
+    held = Settings()
+    return lambda x: x * held.rate, lambda: setattr(held, "rate", 3.0)
+
+
+@case
+def a_method_of_a_dictionary() -> Case:
+    held = Settings()
+    return lambda x: x * held.scale(), lambda: setattr(held, "rate", 3.0)
+
+
 # --- variables -----------------------------------------------------------------------------------
 
 NUMBER = 1.0
@@ -198,6 +272,92 @@ def a_list_behind_a_decorator() -> Case:
 def a_dictionary_in_a_partial() -> Case:
     held = {"k": 1.0}
     return functools.partial(lambda x, o: x * o["k"], o=held), lambda: held.update(k=5.0)
+
+
+@case
+def an_attribute_of_a_function() -> Case:
+    def function(x: Any) -> Any:
+        return x * function.rate  # type: ignore[attr-defined]
+
+    function.rate = 1.0  # type: ignore[attr-defined]
+    return function, lambda: setattr(function, "rate", 3.0)
+
+
+@case
+def a_function_that_is_reloaded() -> Case:
+    def inner(x: Any) -> Any:
+        return x
+
+    return lambda x: inner(x), lambda: setattr(inner, "__code__", (lambda x: x * 3).__code__)
+
+
+def a_module() -> types.ModuleType:
+    made = types.ModuleType("a_module_of_a_user")
+    made.rate = 1.0  # type: ignore[attr-defined]
+    sys.modules[made.__name__] = made
+    return made
+
+
+@case
+def a_module_that_the_function_imports() -> Case:
+    held = a_module()
+
+    def function(x: Any) -> Any:
+        import a_module_of_a_user
+
+        return x * a_module_of_a_user.rate
+
+    return function, lambda: setattr(held, "rate", 3.0)
+
+
+@case
+def a_name_that_the_function_imports() -> Case:
+    held = a_module()
+
+    def function(x: Any) -> Any:
+        from a_module_of_a_user import rate
+
+        return x * rate
+
+    return function, lambda: setattr(held, "rate", 3.0)
+
+
+@case
+def a_variable_in_a_text_that_is_run() -> Case:
+    set_number(1.0)
+    return lambda x: x * eval("NUMBER + 1"), lambda: set_number(2.0)
+
+
+@case
+def a_getter_of_an_attribute() -> Case:
+    held, get = types.SimpleNamespace(inner=1.0), operator.attrgetter("inner")
+    return lambda x: x * get(held), lambda: setattr(held, "inner", 3.0)
+
+
+@case
+def a_partial_getter() -> Case:
+    held = types.SimpleNamespace(inner=1.0)
+    get = functools.partial(getattr, held, "inner")
+    return lambda x: x * get(), lambda: setattr(held, "inner", 3.0)
+
+
+@case
+def a_caller_of_a_method() -> Case:
+    class Own:
+        rate = 1.0
+
+        def scale(self) -> float:
+            return self.rate
+
+    held, call = Own(), operator.methodcaller("scale")
+    return lambda x: x * call(held), lambda: setattr(held, "rate", 3.0)
+
+
+@case
+def the_gradient_of_a_tensor() -> Case:
+    held = ag.tensor(X, requires_grad=True)
+    held.grad = ag.tensor(X)
+    return lambda x: x * held.grad.array, lambda: setattr(held, "grad", ag.tensor(3 * X))  # type: ignore[union-attr]
 
 
 # --- objects, by what Python calls ---------------------------------------------------------------
@@ -304,6 +464,18 @@ def a_property_of_a_class() -> Case:
 
 
 @case
+def what_a_metaclass_computes() -> Case:
+    class Computing(type):
+        def __getattr__(cls, name: str) -> float:
+            return cls.inside[name]  # type: ignore[attr-defined,no-any-return]
+
+    class Own(metaclass=Computing):
+        inside: ClassVar = {"rate": 1.0}
+
+    return lambda x: x * Own.rate, lambda: Own.inside.update(rate=3.0)
+
+
+@case
 def a_class_method() -> Case:
     class Own(Held):
         inner_of_class = 1.0
@@ -374,6 +546,14 @@ def a_spline() -> Case:
 def a_polynomial() -> Case:
     held = np.poly1d([1.0, 2.0])
     return lambda x: x * held(2.0), lambda: held.coeffs.__setitem__(0, 7.0)
+
+
+@case
+def a_table() -> Case:
+    held = pytest.importorskip("pandas").DataFrame({"a": X})
+    held["a"] = 2 * X
+    held["a"].to_numpy()  # which fills caches of its own
+    return lambda x: x * held["a"].to_numpy(), lambda: held.__setitem__("a", 3 * X)
 
 
 @case

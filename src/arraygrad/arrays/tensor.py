@@ -17,7 +17,7 @@ from ..backends import backend_of
 from ..core import upward
 from ..core.array import AnyFunction, Array, is_transformed
 from ..core.indices import at
-from ..core.modes import stand_in_for
+from ..core.modes import note_gradient, stand_in_for
 from ..core.nodes import (
     INFERENCE,
     RECORDER,
@@ -329,6 +329,7 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
     def grad(self) -> Tensor | None:
         """The gradient that `backward()` accumulated; None before."""
         kept: Tensor | None = getattr(self, "_grad", None)
+        note_gradient(self, kept)
         if kept is None and not self.is_leaf and not self.retains_grad:
             warnings.warn(
                 "the .grad of a tensor that is not a leaf is not kept by backward(): call "

@@ -94,6 +94,12 @@ def stand_in_for(x: Any) -> Any:
     return _modes.get().closing.inside(x) if is_tracing() else x  # type: ignore[union-attr]
 
 
+def note_gradient(x: Any, gradient: Any) -> None:
+    """Tell the function that is being traced, if there is one, that it has read a `.grad`."""
+    if is_tracing():
+        _modes.get().closing.gradients.append((x, gradient))  # type: ignore[union-attr]
+
+
 class ModeContext:
     """A context manager and decorator that changes some of the modes.
 

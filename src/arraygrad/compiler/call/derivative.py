@@ -120,7 +120,7 @@ class Differentiable:
         """Take from the trace what the op needs."""
         self.build = outcome.form()
         self.places = outcome.places
-        self.read = outcome.trace.read
+        self.read, self.read_gradients = outcome.trace.read, outcome.gradients
         self.decisions = Decisions(outcome, self._make)
         self.hidden = outcome.captured
         count = len(outcome.inputs)

@@ -62,11 +62,11 @@ class Elsewhere:
             if not self.backend.lacks_values(error):
                 raise
             self._needs_values = True
-            self.guards.traced((), ())
+            self.guards.traced()
             return self._function(leaves)
         if not self._is_traced:
             self._is_traced = True
-            self.guards.traced((), ())  # the library has copies of the arrays from outside
+            self.guards.traced()  # the library has copies of the arrays from outside
         parts = zip(self._is_array, self._others, strict=True)
         return optree.tree_unflatten(self._spec, [next(found) if own else x for own, x in parts])
 

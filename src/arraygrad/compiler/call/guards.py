@@ -119,7 +119,12 @@ class Guards:
         memory = [writes_to(array) for _, array, _ in self._tensors.values()]
         return refused_writes([weakref.ref(writes) for writes in memory], _refuse)
 
-    def traced(self, captured: Iterable[Tensor], read: Iterable[tuple[Any, Any]]) -> None:
+    def traced(
+        self,
+        captured: Iterable[Tensor] = (),
+        read: Iterable[tuple[Any, Any]] = (),
+        gradients: Iterable[tuple[Any, Any]] = (),
+    ) -> None:
         """Take note of what the trace has shown, and done.
 
         Parameters
@@ -128,7 +133,10 @@ class Guards:
             The tensors from outside that the function has met.
         read : iterable of pairs of arrays
             Arrays whose elements the function has read, and copies of them.
+        gradients : iterable of pairs
+            Tensors whose `.grad` the function has read, with what it was.
         """
+        self._same += [(functools.partial(getattr, x, "grad"), value) for x, value in gradients]
         self._check_containers()
         if any(repr(read()) != repr(state) for read, state in self._sources):
             warnings.warn(
@@ -172,6 +180,8 @@ class Guards:
         for array, copy in self._elements.values():
             if copy.nbytes <= SMALL:
                 found.equal(array.tobytes, copy.tobytes())
+                found.equal(functools.partial(getattr, array, "shape"), copy.shape)
+                found.same(functools.partial(getattr, array, "dtype"), array.dtype)
             else:
                 found.true(functools.partial(_has_bits, array, copy))
         return found

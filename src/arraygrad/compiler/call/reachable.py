@@ -2,32 +2,41 @@
 
 The walk goes through variables of enclosing functions and global variables, attributes of objects,
 classes and the user's modules, and items of containers. It goes into the user's functions and
-methods that are called by name. It looks at all attributes of an object of an installed package:
-nobody knows which of them the package reads. The standard library's objects are not looked into,
-but for containers, buffers and context variables.
+methods that are called by name, and the modules that they import. It looks at all attributes of an
+object of an installed package: nobody knows which of them the package reads. The standard library's
+objects are not looked into, but for containers, buffers and context variables.
 """
 
 from __future__ import annotations
 
+import ctypes
 import dis
 import functools
+import importlib.util
+import re
 import sys
 from argparse import Namespace
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
+from numbers import Number
+from operator import attrgetter, methodcaller
 from types import (
     BuiltinMethodType,
     FunctionType,
+    GetSetDescriptorType,
     MappingProxyType,
     MemberDescriptorType,
     MethodType,
     ModuleType,
+    NoneType,
     SimpleNamespace,
 )
 from typing import Any, NamedTuple
 from weakref import ReferenceType
+
+import numpy as np
 
 from ...core.cpython import is_library_file
 from ...ops.define.op import Op
@@ -38,7 +47,8 @@ _UNSET = object()  # the value of a context variable that has none
 MAPPINGS = (dict, MappingProxyType)
 CONTAINERS = (*MAPPINGS, list, tuple, set, frozenset, deque)
 _TAKEN_APART = (*CONTAINERS, MethodType)  # which may be made anew with the same parts
-_BUFFERS = (array, bytearray, memoryview)
+_OF_C = (ctypes._SimpleCData, ctypes.Array, ctypes.Structure, ctypes.Union)
+_BUFFERS = (array, bytearray, memoryview, *_OF_C)
 DEEPEST = 40  # containers inside each other that may be made anew
 MOST = 20_000  # values that are looked at
 
@@ -123,7 +133,8 @@ class _Walk:
                 if isinstance(found, _TAKEN_APART):
                     is_known = is_new and depth < DEEPEST
                 else:
-                    is_known = isinstance(value, CONTAINERS)
+                    is_item = not isinstance(part, _Attribute) and getattr(part, "of", read) is read
+                    is_known = is_item and isinstance(value, CONTAINERS)
                 self.found.append(Found(part, found, is_known))
                 if not is_new:
                     continue
@@ -150,9 +161,18 @@ class _Walk:
             yield from (_Item(read, i) for i in range(len(value)))
         elif isinstance(value, _BUFFERS):
             yield functools.partial(bytes, value)
+        elif isinstance(value, np.ndarray) and value.dtype.hasobject:
+            items = [item for item in value.flat if not isinstance(item, Number | str | NoneType)]
+            yield functools.partial(itself, items)
+        elif isinstance(value, attrgetter | methodcaller):
+            given = value.__reduce__()[1]
+            self.names.update(n for text in given if isinstance(text, str) for n in text.split("."))
+            yield functools.partial(itself, given)
         elif isinstance(value, ContextVar):
             yield functools.partial(value.get, _UNSET)
         elif isinstance(value, tuple(_PARTS)):
+            if isinstance(value, BuiltinMethodType):
+                self.names.add(value.__name__)  # `getattr` itself, as a value
             kind = next(kind for kind in _PARTS if isinstance(value, kind))
             yield from (_Attribute(read, name) for name in _PARTS[kind])
         elif isinstance(value, ModuleType):
@@ -164,6 +184,7 @@ class _Walk:
                 yield from (_Attribute(read, n) for n in sorted(own))
             if is_users(type(value)):
                 yield _Attribute(read, "__class__")
+                yield from self._of_type(read, value, vars(value))
         elif isinstance(value, ReferenceType):
             yield value
         elif isinstance(value, Op):  # a program calls what computes a user's op; rules become steps
@@ -180,6 +201,8 @@ class _Walk:
                 yield _Attribute(read, "__wrapped__")
             elif _is_of_package(type(value)):
                 yield from (_Attribute(read, name) for name in _attributes_of(value))
+        if isinstance(value, CONTAINERS) and is_users(type(value)):
+            yield from self._of_object(read, value)
 
     def _names_in(self, own: Iterable[str]) -> list[str]:
         """Which of some attributes a function may read. By a text, it may read any of them."""
@@ -199,12 +222,21 @@ class _Walk:
         # By where it was written: a wrapper has the module of the function that it wraps.
         if not _is_of_user(str(function.__globals__.get("__name__"))):
             return
+        yield functools.partial(getattr, function, "__code__")  # which reloading replaces
+        if function.__dict__:
+            read = functools.partial(itself, function)
+            yield from (_Attribute(read, n) for n in self._names_in(function.__dict__))
         variables: set[str] = set()
         for code in _codes(function.__code__):
             self.names.update(code.co_names)
             variables |= _global_names(code)
+            for name in _imported(code, function.__globals__.get("__package__")):
+                yield _Item(functools.partial(itself, sys.modules), name, may_appear=True)
             if not _BY_TEXT.isdisjoint(code.co_names):
-                texts = {c for c in code.co_consts if isinstance(c, str) and c.isidentifier()}
+                texts = {c for c in code.co_consts if isinstance(c, str)}
+                if not _RUNS_TEXT.isdisjoint(code.co_names):
+                    texts = set(re.findall(r"\w+", " ".join(texts)))
+                texts = {text for text in texts if text.isidentifier()}
                 self.texts |= texts
                 variables |= texts
         for name in sorted(variables & function.__globals__.keys()):
@@ -215,9 +247,14 @@ class _Walk:
 
     def _of_object(self, read: Read, value: Any) -> Iterator[Read]:
         """The attributes of a user's object, and those of its type, as methods are."""
-        own, kind = getattr(value, "__dict__", {}), type(value)
+        own = getattr(value, "__dict__", {})
         for name in self._names_in(own):
             yield _Attribute(read, name)
+        yield from self._of_type(read, value, own)
+
+    def _of_type(self, read: Read, value: Any, own: Any) -> Iterator[Read]:
+        """The attributes that an object has by its type, not among its own."""
+        kind = type(value)
         called = {
             name
             for base in kind.__mro__
@@ -241,7 +278,7 @@ class _Walk:
             for base in where[isinstance(first, _METHODS) :]:
                 if is_users(base):
                     yield _Item(functools.partial(itself, vars(base)), name)
-            if is_users(kind) and not isinstance(first, property):
+            if is_users(kind) and not hasattr(type(first), "__set__"):
                 yield _Item(functools.partial(itself, own), name, may_appear=True)
 
 
@@ -253,7 +290,8 @@ def _content(cell: Any) -> Any:
 
 
 # Ways to read attributes by texts.
-_BY_TEXT = {"getattr", "hasattr", "vars", "globals", "__dict__", "attrgetter"}
+_RUNS_TEXT = {"eval", "exec"}
+_BY_TEXT = {"getattr", "hasattr", "vars", "globals", "__dict__", "attrgetter", *_RUNS_TEXT}
 _NAMESPACES = (SimpleNamespace, Namespace)
 
 # Objects that hold functions, and the names of their parts.
@@ -265,6 +303,9 @@ _PARTS: dict[type, tuple[str, ...]] = {
     staticmethod: ("__func__",),
     property: ("fget",),
     functools.cached_property: ("func",),
+    type({}.keys()): ("mapping",),
+    type({}.values()): ("mapping",),
+    type({}.items()): ("mapping",),
 }
 _METHODS = (FunctionType, classmethod, staticmethod, property)
 _OF_NEW_OBJECTS = {"__init__", "__new__", "__post_init__"}
@@ -307,6 +348,9 @@ class _Item:
 
 
 _OURS = __name__.partition(".")[0]
+_MEMBERS = (MemberDescriptorType, GetSetDescriptorType)
+# Modules of the standard library whose objects hold values of users.
+_OF_CONTAINERS = {"collections", "configparser", "contextlib", "functools", "queue", "weakref"}
 
 
 @functools.lru_cache(4096)
@@ -331,16 +375,29 @@ def is_users(thing: Any) -> bool:
 
 
 def _is_of_package(kind: type) -> bool:
-    """Whether a class is of an installed package: not arraygrad's, nor the standard library's."""
+    """Whether a class is of an installed package, or a container of the standard library."""
     top = str(kind.__module__).partition(".")[0]
-    return top != _OURS and top not in sys.stdlib_module_names
+    return top in _OF_CONTAINERS or (top != _OURS and top not in sys.stdlib_module_names)
 
 
 def _attributes_of(value: Any) -> list[str]:
     """The names of all attributes that an object has itself."""
     slots = [getattr(kind, "__slots__", ()) for kind in type(value).__mro__]
-    own = [name for names in slots for name in ([names] if isinstance(names, str) else names)]
-    return sorted({*own, *getattr(value, "__dict__", ())} - {"__dict__", "__weakref__"})
+    own = {name for names in slots for name in ([names] if isinstance(names, str) else names)}
+    own.update(getattr(value, "__dict__", ()))
+    if not isinstance(value, np.ndarray | np.generic | np.dtype | np.ufunc):
+        for kind in type(value).__mro__[:-1]:  # what is written in C, if it is not made anew
+            of_c = [n for n, x in vars(kind).items() if isinstance(x, _MEMBERS)]
+            own.update(n for n in of_c if _is_kept(value, n))
+    return sorted(own - {"__dict__", "__weakref__"})
+
+
+def _is_kept(value: Any, name: str) -> bool:
+    """Whether an attribute is the same object each time, and not a list of who shares memory."""
+    read = _Attribute(functools.partial(itself, value), name)
+    found = read()
+    refers = isinstance(found, list) and any(isinstance(x, ReferenceType) for x in found)
+    return found is read() and not refers
 
 
 @functools.lru_cache(4096)
@@ -348,6 +405,21 @@ def _global_names(code: Any) -> frozenset[str]:
     """The global variables that a function reads: not the attributes, whose names may be equal."""
     read = ("LOAD_GLOBAL", "LOAD_NAME")
     return frozenset(i.argval for i in dis.get_instructions(code) if i.opname in read)
+
+
+@functools.lru_cache(4096)
+def _imported(code: Any, package: str | None) -> frozenset[str]:
+    """The modules that a function imports."""
+    found = set()
+    if not {"import_module", "__import__"}.isdisjoint(code.co_names):
+        found.update(c for c in code.co_consts if isinstance(c, str) and c in sys.modules)
+    steps = list(dis.get_instructions(code))
+    for i, step in enumerate(steps):
+        if step.opname == "IMPORT_NAME":
+            level = steps[i - 2].argval
+            name = importlib.util.resolve_name("." * level + step.argval, package)
+            found.update((name, name.partition(".")[0]))
+    return frozenset(found)
 
 
 def _codes(code: Any) -> Iterator[Any]:

@@ -53,6 +53,8 @@ class Outcome:
         The tensors from outside that the function has met.
     stand_ins : list of Tensor
         What stands for each of them in the trace.
+    gradients : list of pairs
+        Tensors from outside whose `.grad` the function has read, with what it was.
     results, spec : list and optree's description
         All results: whether each is an output, and its number or value; and their structure.
     smooth : list of int
@@ -86,6 +88,8 @@ class Outcome:
                     f"{i} is of type {type(leaf).__name__}"
                 )
         self.captured, self.stand_ins = closing.captured, closing.stand_ins
+        read = closing.gradients
+        self.gradients = [(x, g) for x, g in read if not isinstance(plain(x), Traced)]
         sources = {t._node for t in (*own, *self.stand_ins) if t.requires_grad}
         self.smooth = [
             k

@@ -158,8 +158,8 @@ class _Lending(Closing):
     """
 
     def __init__(self, closure: Closure, level: float) -> None:
-        self._closure, self._around = closure, current_modes().closing
-        self.level = level
+        super().__init__(lambda x: x, current_modes().closing)
+        self._closure, self.level = closure, level
 
     def inside(self, x: Any) -> Any:
         if not isinstance(x, Array) or x.level >= self.level:
