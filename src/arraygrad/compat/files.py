@@ -208,6 +208,9 @@ def _read_archive(
             raise RuntimeError(f"load(): record {info.filename!r} is compressed, or forged")
         infos[info.filename.partition("/")[2]] = info
 
+    if sum(info.file_size for info in infos.values()) > size:
+        raise RuntimeError("load(): records of the file overlap: it is forged")
+
     def record(name: str) -> bytes:
         if name not in infos:
             raise RuntimeError(f"load(): the file has no record {name!r}: it is damaged or forged")
