@@ -113,6 +113,7 @@ def test_a_file_that_runs_code_is_refused_by_name(load, protocol, tmp_path, monk
         b"(iposix\nmkdir\n.",
         b"\x80\x02X\x01\x00\x00\x00aQ.",
         b"\x80\x02h\x07.",
+        b"\x80\x05\x96\x00\x00\x00\x00\x00\x00\x00\x40.",  # a bytearray of 2**62 bytes
         b"\x80\x02]",
         b"",
         b"\xff",
@@ -131,6 +132,15 @@ def test_every_cut_off_file_is_refused():
     for length in range(0, len(whole), 7):
         with pytest.raises(RuntimeError, match=r"damaged|cut off"):
             torch.load(io.BytesIO(whole[:length]))
+
+
+def test_a_place_before_the_file_is_refused():
+    data = bytearray(made(b"\x80\x02}.").getvalue())
+    end = data.rindex(b"PK\x05\x06")
+    start = int.from_bytes(data[end + 16 : end + 20], "little")
+    data[end + 16 : end + 20] = (start + 10**6).to_bytes(4, "little")
+    with pytest.raises(RuntimeError, match="damaged"):
+        torch.load(io.BytesIO(bytes(data)))
 
 
 def test_a_changed_byte_of_a_storage_is_noticed():
