@@ -113,6 +113,7 @@ def test_a_file_that_runs_code_is_refused_by_name(load, protocol, tmp_path, monk
         b"(iposix\nmkdir\n.",
         b"\x80\x02X\x01\x00\x00\x00aQ.",
         b"\x80\x02h\x07.",
+        b"\x80\x05\x96\x00\x00\x00\x00\x00\x00\x00\x40.",  # a bytearray of 2**62 bytes
         b"\x80\x02]",
         b"",
         b"\xff",
@@ -133,6 +134,15 @@ def test_every_cut_off_file_is_refused():
             torch.load(io.BytesIO(whole[:length]))
 
 
+def test_a_place_before_the_file_is_refused():
+    data = bytearray(made(b"\x80\x02}.").getvalue())
+    end = data.rindex(b"PK\x05\x06")
+    start = int.from_bytes(data[end + 16 : end + 20], "little")
+    data[end + 16 : end + 20] = (start + 10**6).to_bytes(4, "little")
+    with pytest.raises(RuntimeError, match="damaged"):
+        torch.load(io.BytesIO(bytes(data)))
+
+
 def test_a_changed_byte_of_a_storage_is_noticed():
     file = io.BytesIO()
     torch.save(torch.arange(5.0), file)
@@ -151,6 +161,24 @@ def test_a_compressed_record_is_refused():
         torch.load(file)
 
 
+def test_records_that_share_their_bytes_are_no_bomb():
+    """Many names for one record would fill the memory with copies of it."""
+    file = made(b"\x80\x02}.", [b"x" * 1000])
+    data = bytearray(file.getvalue())
+    end = data.rindex(b"PK\x05\x06")
+    start = int.from_bytes(data[end + 16 : end + 20], "little")
+    entry = data[start:end]
+    place = entry.index(b"archive/data/0")
+    copies = b"".join(
+        entry[: place + 13] + bytes([48 + i]) + entry[place + 14 :] for i in range(10)
+    )
+    tail = bytearray(data[end:])
+    tail[8:12] = (20).to_bytes(2, "little") * 2
+    tail[12:16] = len(copies).to_bytes(4, "little")
+    with pytest.raises(RuntimeError, match="overlap"):
+        torch.load(io.BytesIO(bytes(data[:start] + copies + tail)))
+
+
 def test_round_trip_of_a_structure(tmp_path):
     x = torch.arange(12.0).reshape(3, 4)
     saved = OrderedDict(
@@ -161,6 +189,7 @@ def test_round_trip_of_a_structure(tmp_path):
         parameter=torch.nn.Parameter(torch.ones(2)),
         frozen=torch.nn.Parameter(torch.ones(2), requires_grad=False),
         leaf=torch.ones(3, requires_grad=True),
+        loss=torch.ones(3, requires_grad=True).sum(),
         empty=torch.zeros(0, 3),
         number=torch.tensor(2.5),
         other=(1, 2.5, "text", None, True, 3j, b"bytes", {1}, torch.float16, torch.Size([1])),

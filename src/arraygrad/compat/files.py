@@ -122,6 +122,7 @@ class _Restricted(pickle._Unpickler):
     for _code in (
         pickle.INST, pickle.OBJ, pickle.NEWOBJ, pickle.NEWOBJ_EX, pickle.EXT1, pickle.EXT2,
         pickle.EXT4, pickle.PERSID, pickle.NEXT_BUFFER, pickle.READONLY_BUFFER,
+        pickle.BYTEARRAY8,  # takes memory for as many bytes as it says before there are any
     ):  # fmt: skip
         del dispatch[_code[0]]
 
@@ -191,7 +192,7 @@ def read(f: Any, names: Mapping[str, Any], trusted: bool = False) -> Any:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return _read_archive(archive, len(data), names, trusted)
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, struct.error) as error:
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError, struct.error) as error:
         if trusted and data.startswith(b"\x80"):
             return pickle.loads(data)
         raise RuntimeError(
@@ -207,6 +208,9 @@ def _read_archive(
         if info.compress_type != zipfile.ZIP_STORED or info.file_size > size:
             raise RuntimeError(f"load(): record {info.filename!r} is compressed, or forged")
         infos[info.filename.partition("/")[2]] = info
+
+    if sum(info.file_size for info in infos.values()) > size:
+        raise RuntimeError("load(): records of the file overlap: it is forged")
 
     def record(name: str) -> bytes:
         if name not in infos:

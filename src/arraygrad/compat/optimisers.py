@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import warnings
 from collections import defaultdict
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -70,6 +71,12 @@ class Optimizer:
         held = [held] if hasattr(held, "requires_grad") else list(held)
         if held and isinstance(held[0], tuple):  # as named_parameters() gives them
             group["param_names"], held = [name for name, _ in held], [p for _, p in held]
+        if len({id(p) for p in held}) < len(held):
+            warnings.warn(
+                "optimizer contains a parameter group with duplicate parameters: each is changed "
+                "more than once in a step",
+                stacklevel=3,
+            )
         known = {id(p) for g in self.param_groups for p in g["params"]}
         for p in held:
             if not hasattr(p, "requires_grad"):

@@ -308,3 +308,9 @@ def test_plateaus():
         return found
 
     np.testing.assert_allclose(run(ours), run(torch), 1e-12)
+
+
+def test_a_parameter_given_twice_warns():
+    p = ours.nn.Parameter(ours.ones(1))
+    with pytest.warns(UserWarning, match="a parameter group with duplicate parameters"):
+        ours.optim.SGD([p, p], lr=0.1)

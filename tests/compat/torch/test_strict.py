@@ -40,8 +40,19 @@ SAME = {
     "half dist": lambda t: t.dist(t.full((4,), 300.0, dtype=t.float16), t.zeros(4).half()),
     "division of floats by zero": lambda t: t.tensor([1.0, -1.0]) // 0,
     "multinomial of zeros": lambda t: t.multinomial(t.tensor([0.0, 1.0]), 1),
+    "normal of half": lambda t: t.normal(t.ones(2).half(), 0.0),
+    "normal with a layout": lambda t: t.normal(1.0, 0.0, (2,), layout=t.strided),
+    "matrix_exp of half": lambda t: t.matrix_exp(t.zeros(2, 2).half()),
+    "dlpack": lambda t: t.from_dlpack(t.ones(2)),
+    "jit": lambda t: t.jit.script(t.sin)(t.ones(2)) if t is ours else t.ones(2).sin(),
 }
 REFUSED = {
+    "multinomial of integers": lambda t: t.multinomial(t.tensor([1, 2]), 1),
+    "multinomial of a cube": lambda t: t.multinomial(t.ones(1, 1, 2), 1),
+    "multinomial of nothing": lambda t: t.multinomial(t.ones(2), 0),
+    "cat of nothing": lambda t: t.cat([]),
+    "roll of nothing": lambda t: t.ones(2).roll(()),
+    "roll of two": lambda t: t.ones(2, 2).roll((1, 2)),
     "max of complex": lambda t: t.tensor([1j]).max(),
     "argmax of complex": lambda t: t.tensor([1j]).argmax(),
     "integers // 0": lambda t: t.tensor([1, 2]) // 0,
@@ -98,6 +109,30 @@ def test_what_pytorch_refuses_is_refused(name):
         REFUSED[name](torch)
     with pytest.raises(caught.type):
         REFUSED[name](ours)
+
+
+# What people search for: PyTorch's words for the commonest mistakes.
+WORDS = {
+    "matmul": lambda t: t.ones(2, 3) @ t.ones(2, 3),
+    "mm": lambda t: t.mm(t.ones(2, 3), t.ones(2, 3)),
+    "linear": lambda t: t.nn.Linear(3, 2)(t.ones(4, 5, 4)),
+    "add": lambda t: t.ones(2, 3, 4) + t.ones(5, 4),
+    "mse_loss": lambda t: t.nn.MSELoss()(t.ones(3), t.ones(4)),
+    "view": lambda t: t.ones(2, 3).view(4, 2),
+    "reshape": lambda t: t.ones(2, 3).reshape((4, -1)),
+    "sum": lambda t: t.ones(2, 3).sum(3),
+}
+
+
+@pytest.mark.parametrize("name", WORDS)
+@pytest.mark.filterwarnings("ignore:Using a target size")
+def test_the_commonest_mistakes_have_pytorchs_words(name):
+    said = []
+    for t in (torch, ours):
+        with pytest.raises((RuntimeError, IndexError)) as caught:
+            WORDS[name](t)
+        said.append(str(caught.value))
+    assert said[0] == said[1]
 
 
 def test_a_number_of_numpy_on_the_left_is_differentiated():
@@ -187,6 +222,17 @@ from torch.optim.lr_scheduler import StepLR
 from torch.utils.data import DataLoader, TensorDataset
 from torch.cuda.amp import GradScaler, autocast
 from torch.nn.modules import Linear
+from torch.nn.modules.batchnorm import _BatchNorm
+from torch.nn.modules.conv import _ConvNd
+from torch.distributions.normal import Normal
+from torch.distributions.transforms import TanhTransform
+from torch.optim.lr_scheduler import _LRScheduler
+from torch.utils.data.dataset import Dataset
+from torch.utils.data.sampler import SubsetRandomSampler
+assert isinstance(nn.BatchNorm1d(2), _BatchNorm)
+assert isinstance(nn.ConvTranspose1d(1, 1, 1), _ConvNd)
+assert issubclass(StepLR, _LRScheduler) and torch.nn.modules.linear.Linear is Linear
+assert not torch.distributed.is_available() and not torch.compiler.is_compiling()
 from torch.utils.hooks import RemovableHandle
 from torch.utils._pytree import tree_map
 assert torch is arraygrad.compat.torch and Linear is nn.Linear

@@ -19,14 +19,16 @@ from .functions.reductions import log_softmax
 from .functions.shapes import broadcast_tensors
 from .handles import Tensor
 from .linalg import cholesky, solve_triangular
-from .nn.functional import binary_cross_entropy_with_logits, softplus
+from .nn.functional import binary_cross_entropy_with_logits, one_hot, softplus
 from .publish import function
 from .random import default_generator, rand, randn
 
 __all__ = [
-    "Bernoulli", "Beta", "Categorical", "Dirichlet", "Distribution", "Exponential", "Gamma",
-    "Independent", "Laplace", "LogNormal", "MixtureSameFamily", "MultivariateNormal", "Normal",
-    "Poisson", "StudentT", "Uniform", "kl_divergence", "register_kl",
+    "AffineTransform", "Bernoulli", "Beta", "Categorical", "Cauchy", "Chi2", "Dirichlet",
+    "Distribution", "ExpTransform", "Exponential", "Gamma", "Gumbel", "HalfNormal", "Independent",
+    "Laplace", "LogNormal", "MixtureSameFamily", "MultivariateNormal", "Normal",
+    "OneHotCategorical", "Poisson", "SigmoidTransform", "StudentT", "TanhTransform", "Transform",
+    "TransformedDistribution", "Uniform", "kl_divergence", "register_kl",
 ]  # fmt: skip
 
 
@@ -38,6 +40,7 @@ _gamma = function(lambda a, shape: native.gamma(_key(), a, shape), name="gamma",
 _poisson = function(lambda r, shape: native.poisson(_key(), r, shape), name="poisson", method=False)
 Formulas = dict[str, Callable[..., Any]]
 _LOG_TWO_PI = math.log(2 * math.pi)
+_EULER = 0.57721566490153286  # of Euler and Mascheroni
 _CHECKS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "real": ("Real()", lambda x: x == x),
     "positive": ("GreaterThan(lower_bound=0.0)", lambda x: x > 0),
@@ -260,6 +263,42 @@ Laplace = _law(
     mode=lambda m, s: m,
     variance=lambda m, s: 2 * s**2,
 )
+Cauchy = _law(
+    "Cauchy",
+    "loc:real scale:positive",
+    draw=lambda m, s, shape: m + s * ((_unit(m, shape) - 0.5) * math.pi).tan(),
+    log_prob=lambda m, s, x: -math.log(math.pi) - s.log() - (((x - m) / s) ** 2).log1p(),
+    entropy=lambda m, s: math.log(4 * math.pi) + s.log(),
+    cdf=lambda m, s, x: ((x - m) / s).atan() / math.pi + 0.5,
+    icdf=lambda m, s, p: m + s * ((p - 0.5) * math.pi).tan(),
+    mean=lambda m, s: m * math.nan,
+    mode=lambda m, s: m,
+    variance=lambda m, s: m * 0 + math.inf,
+)
+Gumbel = _law(
+    "Gumbel",
+    "loc:real scale:positive",
+    draw=lambda m, s, shape: m - s * (-_unit(m, shape).log()).log(),
+    log_prob=lambda m, s, x: (m - x) / s - ((m - x) / s).exp() - s.log(),
+    entropy=lambda m, s: s.log() + (1 + _EULER),
+    cdf=lambda m, s, x: (-((m - x) / s).exp()).exp(),
+    icdf=lambda m, s, p: m - s * (-p.log()).log(),
+    mean=lambda m, s: m + s * _EULER,
+    mode=lambda m, s: m,
+    variance=lambda m, s: (s * math.pi) ** 2 / 6,
+)
+HalfNormal = _law(
+    "HalfNormal",
+    "scale:positive",
+    draw=lambda s, shape: (s * randn(*shape, dtype=s.dtype)).abs(),
+    log_prob=lambda s, x: where(x >= 0, Normal(0 * s, s).log_prob(x) + math.log(2), -math.inf),
+    entropy=lambda s: Normal(0 * s, s).entropy() - math.log(2),
+    cdf=lambda s, x: 2 * Normal(0 * s, s).cdf(x) - 1,
+    icdf=lambda s, p: Normal(0 * s, s).icdf((p + 1) / 2),
+    mean=lambda s: s * math.sqrt(2 / math.pi),
+    mode=zeros_like,
+    variance=lambda s: s**2 * (1 - 2 / math.pi),
+)
 Gamma = _law(
     "Gamma",
     "concentration:positive rate:positive",
@@ -269,6 +308,16 @@ Gamma = _law(
     mean=lambda a, r: a / r,
     mode=lambda a, r: ((a - 1) / r).clamp(min=0),
     variance=lambda a, r: a / r**2,
+)
+Chi2 = _law(
+    "Chi2",
+    "df:positive",
+    draw=lambda n, shape: 2 * _gamma(n / 2, tuple(shape)).to(n.dtype),
+    log_prob=lambda n, x: Gamma(n / 2, 0.5).log_prob(x),
+    entropy=lambda n: Gamma(n / 2, 0.5).entropy(),
+    mean=lambda n: n,
+    mode=lambda n: (n - 2).clamp(min=0),
+    variance=lambda n: 2 * n,
 )
 Beta = _law(
     "Beta",
@@ -374,6 +423,23 @@ class Categorical(_Classes):
         "mode": lambda p, _: p.argmax(-1),
         "variance": lambda p, _: p[..., 0] * math.nan,
     }
+
+
+class OneHotCategorical(_Classes):
+    """A class as a vector with a one in its place."""
+
+    _many = True
+    _formulas: Formulas = {  # noqa: RUF012
+        "draw": lambda p, logits, shape: one_hot(_drawn(p, logits, shape[:-1]), shape[-1]).to(p),
+        "log_prob": lambda p, logits, x: _picked(p, logits, x.argmax(-1)),
+        "entropy": Categorical._formulas["entropy"],
+        "mean": lambda p, _: p,
+        "mode": lambda p, _: one_hot(p.argmax(-1), p.shape[-1]).to(p),
+        "variance": lambda p, _: p * (1 - p),
+    }
+
+    def _set_shapes(self, shape: tuple[int, ...], event: int) -> None:
+        super()._set_shapes((*shape, self.probs.shape[-1]), 1)
 
 
 # --- of vectors ---
@@ -486,6 +552,98 @@ class MixtureSameFamily(Distribution):
         return super()._formula(name, *args)
 
 
+# --- of what functions make of other numbers ---
+
+
+class Transform:
+    """A function that can be inverted. With `cache_size=1`, its last result is inverted exactly."""
+
+    _call: Callable[..., Any]
+    _invert: Callable[..., Any]
+    _log_slope: Callable[..., Any]  # of the argument, and the result
+
+    def __init__(self, cache_size: int = 0) -> None:
+        self._caches = bool(cache_size)
+        self._last: tuple[Any, Any] = (None, None)
+
+    def __call__(self, x: Any) -> Any:
+        """The results for some numbers."""
+        y = self._call(x)
+        self._last = (x, y) if self._caches else (None, None)
+        return y
+
+    def inv(self, y: Any) -> Any:
+        """The numbers that have some results."""
+        return self._last[0] if y is self._last[1] else self._invert(y)
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """The logarithm of how much the function stretches, at each number."""
+        return self._log_slope(x, y)
+
+
+class ExpTransform(Transform):
+    """y = exp(x)."""
+
+    _call = staticmethod(lambda x: x.exp())
+    _invert = staticmethod(lambda y: y.log())
+    _log_slope = staticmethod(lambda x, y: x)
+
+
+class TanhTransform(Transform):
+    """y = tanh(x)."""
+
+    _call = staticmethod(lambda x: x.tanh())
+    _invert = staticmethod(lambda y: y.atanh())
+    _log_slope = staticmethod(lambda x, y: 2 * (math.log(2.0) - x - softplus(-2 * x)))
+
+
+class SigmoidTransform(Transform):
+    """y = 1 / (1 + exp(-x))."""
+
+    _call = staticmethod(lambda x: x.sigmoid())
+    _invert = staticmethod(lambda y: y.log() - (-y).log1p())
+    _log_slope = staticmethod(lambda x, y: -softplus(-x) - softplus(x))
+
+
+class AffineTransform(Transform):
+    """y = loc + scale * x."""
+
+    def __init__(self, loc: Any, scale: Any, event_dim: int = 0, cache_size: int = 0) -> None:
+        super().__init__(cache_size)
+        self.loc, self.scale = loc, scale
+        self._call = lambda x: loc + scale * x
+        self._invert = lambda y: (y - loc) / scale
+        self._log_slope = lambda x, y: as_tensor(scale, dtype=x.dtype).abs().log() + 0 * x
+
+
+class TransformedDistribution(Distribution):
+    """The law of what functions, one after the other, make of numbers of another law."""
+
+    def __init__(self, base_distribution: Any, transforms: Any, validate_args: Any = None) -> None:
+        self.base_dist = base_distribution
+        several = isinstance(transforms, list | tuple)
+        self.transforms = list(transforms) if several else [transforms]
+        self.has_rsample = base_distribution.has_rsample
+        self.batch_shape = base_distribution.batch_shape
+        self.event_shape = base_distribution.event_shape
+
+    def _formula(self, name: str, *args: Any) -> Any:
+        if name == "draw":
+            x = self.base_dist._formula(name, *args)
+            for transform in self.transforms:
+                x = transform(x)
+            return x
+        if name != "log_prob":
+            return super()._formula(name, *args)
+        (y,), stretched = args, 0.0
+        axes = tuple(range(-len(self.event_shape), 0))
+        for transform in reversed(self.transforms):
+            x = transform.inv(y)
+            slopes = transform.log_abs_det_jacobian(x, y)
+            stretched, y = stretched + (slopes.sum(axes) if axes else slopes), x
+        return self.base_dist.log_prob(y) - stretched
+
+
 # --- how far one law is from another: of the parameters of the first, and of the second ---
 
 
@@ -533,9 +691,11 @@ _KL: dict[Any, Callable[..., Any]] = {
     Dirichlet: _kl_dirichlet,
     Exponential: lambda r, q: q / r - (q / r).log() - 1,
     Gamma: _kl_gamma,
+    HalfNormal: lambda s, t: ((s / t) ** 2 - 1) / 2 - (s / t).log(),
     Laplace: _kl_laplace,
     LogNormal: lambda m, s, n, t: kl_divergence(Normal(m, s), Normal(n, t)),
     MultivariateNormal: _kl_vectors,
+    OneHotCategorical: _kl_classes,
     Poisson: lambda r, q: r * (r.log() - q.log()) - (r - q),
     Uniform: _kl_uniform,
 }

@@ -205,6 +205,12 @@ class Tensor:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return np.array(self.numpy(), dtype=dtype, copy=copy)
 
+    def __dlpack__(self, **keywords: Any) -> Any:
+        return self.numpy().__dlpack__(**keywords)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)  # the CPU
+
     def __array_wrap__(
         self, array: Any, context: Any = None, return_scalar: bool = False
     ) -> Tensor:
@@ -352,7 +358,8 @@ def checked(dim: int, ndim: int) -> int:
         raise TypeError(f"dim must be an int, not {type(dim).__name__}")
     if not -span <= dim < span:
         raise IndexError(
-            f"dim is {dim}, but must be in [{-span}, {span - 1}] for a tensor of {ndim} axes"
+            f"Dimension out of range (expected to be in range of [{-span}, {span - 1}], but got "
+            f"{dim})"
         )
     return int(dim) % span
 

@@ -18,9 +18,34 @@ def install() -> None:
     """
     package = __name__.rpartition(".")[0]
     take_place(package, "torch")
-    for name in ("accelerator", "backends", "mps", "version", "xpu"):
+    for name in (
+        "accelerator",
+        "backends",
+        "compiler",
+        "distributed",
+        "jit",
+        "mps",
+        "version",
+        "xpu",
+    ):
         _modules(f"torch.{name}", getattr(sys.modules[package], name))
-    sys.modules["torch.nn.modules"] = sys.modules["torch.nn"]
+    nn = sys.modules["torch.nn"]
+    sys.modules["torch.nn.modules"] = nn.modules
+    for name in nn.modules.PARTS:
+        sys.modules[f"torch.nn.modules.{name}"] = nn
+    for whole, parts in _PARTS.items():  # what PyTorch has in several files
+        for part in parts.split():
+            sys.modules[f"torch.{whole}.{part}"] = sys.modules[f"torch.{whole}"]
+            setattr(sys.modules[f"torch.{whole}"], part, sys.modules[f"torch.{whole}"])
+
+
+_PARTS = {
+    "distributions": "bernoulli beta categorical cauchy chi2 dirichlet distribution exponential "
+    "gamma gumbel half_normal independent kl laplace log_normal mixture_same_family "
+    "multivariate_normal normal one_hot_categorical poisson studentT transformed_distribution "
+    "transforms uniform",
+    "utils.data": "dataloader dataset sampler",
+}
 
 
 def _modules(name: str, space: Any) -> None:

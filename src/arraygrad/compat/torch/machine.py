@@ -5,13 +5,14 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from .dtypes import check_device, device
 from .printing import OPTIONS
 
 __all__ = [
-    "accelerator", "are_deterministic_algorithms_enabled", "backends",
-    "get_float32_matmul_precision", "get_num_interop_threads", "mps",
-    "set_float32_matmul_precision", "set_num_interop_threads", "set_printoptions",
-    "use_deterministic_algorithms", "version", "xpu",
+    "accelerator", "are_deterministic_algorithms_enabled", "backends", "compiler", "distributed",
+    "get_default_device", "get_float32_matmul_precision", "get_num_interop_threads",
+    "is_autocast_enabled", "jit", "mps", "set_default_device", "set_float32_matmul_precision",
+    "set_num_interop_threads", "set_printoptions", "use_deterministic_algorithms", "version", "xpu",
 ]  # fmt: skip
 
 
@@ -50,6 +51,31 @@ backends = SimpleNamespace(
     openmp=_absent("backends.openmp"),
 )
 version = SimpleNamespace(__name__="torch.version", cuda=None, hip=None, git_version="Unknown")
+
+
+def _unchanged(function: Any = None, *args: Any, **keywords: Any) -> Any:
+    """The function itself: what is compiled in PyTorch runs as it is written here."""
+    return _unchanged if function is None else function
+
+
+jit = SimpleNamespace(
+    __name__="torch.jit",
+    is_scripting=_no,
+    is_tracing=_no,
+    **dict.fromkeys(("export", "ignore", "interface", "script", "trace", "unused"), _unchanged),
+)
+compiler = SimpleNamespace(
+    __name__="torch.compiler",
+    is_compiling=_no,
+    reset=lambda: None,
+    **dict.fromkeys(("allow_in_graph", "disable"), _unchanged),
+)
+distributed = SimpleNamespace(
+    __name__="torch.distributed",
+    is_available=_no,
+    is_initialized=_no,
+    get_rank=lambda group=None: 0,
+)
 _chosen: dict[str, Any] = {"deterministic": False, "precision": "highest", "interop": 1}
 
 
@@ -61,6 +87,19 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 def are_deterministic_algorithms_enabled() -> bool:
     """What was set."""
     return bool(_chosen["deterministic"])
+
+
+def set_default_device(device: Any) -> None:
+    """Tensors are made on the CPU: another device raises."""
+    check_device(device)
+
+
+def get_default_device() -> device:
+    """The CPU."""
+    return device("cpu")
+
+
+is_autocast_enabled = _no
 
 
 def set_float32_matmul_precision(precision: str) -> None:

@@ -84,7 +84,7 @@ def _function(
         try:
             result = native(*[a._t if type(a) is Tensor else unwrap(a) for a in args], **kwargs)
         except ValueError as error:
-            raise as_in_torch(own, error) from error
+            raise as_in_torch(own, error, (*args, *kwargs.values())) from error
         except AttributeError as error:  # of a number where a tensor is needed
             if all(isinstance(value, Tensor) for value in args):
                 raise
@@ -228,7 +228,7 @@ def elementwise_binary(
         try:
             result = native(x, y)
         except ValueError as error:
-            raise RuntimeError(f"{own}(): {error}") from error
+            raise as_in_torch(own, error, (x, y)) from error
         if (x if isinstance(x, Array) else y)._array.dtype.kind in "biu":
             result = _of_integers(result, native, x, y)
         if INSIDE:

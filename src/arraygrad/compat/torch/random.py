@@ -18,7 +18,7 @@ from ...arrays.creation import asarray as native
 from ...core.array import plain
 from ...errors import OuterWriteError
 from ...random import Stream
-from .creation import filled, makes, tensor, usual
+from .creation import check_layout, filled, makes, tensor, usual
 from .dtypes import check_device, numpy_of, uint8
 from .handles import Tensor, wrap
 from .views import not_written
@@ -243,16 +243,22 @@ def normal(
     generator: Generator | None = None,
     dtype: Any = None,
     device: Any = None,
+    requires_grad: bool = False,
+    **keywords: Any,
 ) -> Tensor:
     """Numbers from normal distributions."""
+    check_layout("normal", keywords)
     for value in (std,) if not isinstance(std, Tensor) else ():
         _expect(value >= 0, "normal expects std >= 0.0, but found std %s", value)
     check_device(device)
     _check_batches(mean, std)
-    shapes = (tuple(v.shape) if isinstance(v, Tensor) else () for v in (mean, std))
-    shape = np.broadcast_shapes(*shapes) if size is None else tuple(size)
+    given = [v for v in (mean, std) if isinstance(v, Tensor)]
+    shape = np.broadcast_shapes(*(v.shape for v in given)) if size is None else tuple(size)
     centre, width = (v.detach() if isinstance(v, Tensor) else v for v in (mean, std))
-    return _drawn(_normal(dtype, generator), shape, dtype) * width + centre
+    drawn = _drawn(_normal(dtype, generator), shape, dtype)
+    if given:
+        drawn = drawn.to(given[0].dtype)
+    return (drawn * width + centre).requires_grad_(requires_grad)
 
 
 def bernoulli(
@@ -275,6 +281,9 @@ def multinomial(
 ) -> Tensor:
     """Indices drawn with the given weights."""
     array, source = input._t.detach(), _source(generator)
+    _expect(input.ndim in (1, 2), "prob_dist must be 1 or 2 dim")
+    _expect(array.dtype.kind == "f", "multinomial only supports floating-point dtypes for input")
+    _expect(num_samples > 0, "cannot sample n_sample <= 0 samples")
     weights = np.asarray(plain(array), np.float64)  # those of a batch have its axis in front
     bad = not np.isfinite(weights).all() or (weights < 0).any()
     _expect(not bad, "probability tensor contains either `inf`, `nan` or element < 0")

@@ -49,8 +49,6 @@ def _described(obj: Any) -> Any:
         return Named("torch.device"), (str(obj),)
     if kind not in (Tensor, Parameter, Buffer):
         return NotImplemented
-    if not obj.is_leaf:
-        raise RuntimeError("save(): only leaves can be saved: detach() the tensor first")
     if kind is Parameter:
         held = obj.detach()
         return Named("torch._utils._rebuild_parameter"), (held, obj.requires_grad, OrderedDict())

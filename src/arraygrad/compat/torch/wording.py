@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 from ...errors import (
     AnomalyError,
     GraphFreedError,
@@ -38,12 +41,40 @@ def reword(error: Exception) -> None:
         error.args = (f"{words}: {error}", *error.args[1:])
 
 
-def as_in_torch(name: str, error: ValueError) -> Exception:
+def as_in_torch(name: str, error: ValueError, args: tuple[Any, ...] = ()) -> Exception:
     """PyTorch's error for a ValueError of a function.
 
     Bad values of arguments are RuntimeErrors in PyTorch, where they are found in C++. Options are
     checked in Python, and have other errors.
     """
+    shapes = [tuple(x.shape) for x in args if hasattr(x, "shape")]
+    words = _of_shapes(name, str(error), shapes, args)
+    if words is not None:
+        return RuntimeError(words)
     kinds = ((NotImplementedError, NotImplementedError), (OptionError, ValueError))
     kind = next((theirs for ours, theirs in kinds if isinstance(error, ours)), RuntimeError)
     return kind(f"{name}(): {error}")
+
+
+def _of_shapes(name: str, message: str, shapes: list[Any], args: tuple[Any, ...]) -> str | None:
+    """PyTorch's words for the commonest mistakes: shapes that do not fit."""
+    if name in ("view", "reshape") and message.startswith("cannot reshape"):
+        size = list(args[1] if len(args) == 2 and isinstance(args[1], tuple | list) else args[1:])
+        return f"shape '{size}' is invalid for input of size {math.prod(shapes[0])}"
+    if len(shapes) < 2:
+        return None
+    a, b = shapes[:2]
+    if name in ("matmul", "mm", "linear") and len(b) == 2 and a:
+        rows, columns = b if name != "linear" else b[::-1]
+        if a[-1] != rows:
+            left = f"{math.prod(a[:-1])}x{a[-1]}"
+            return f"mat1 and mat2 shapes cannot be multiplied ({left} and {rows}x{columns})"
+    if "could not be broadcast together" in message:
+        for back in range(1, min(len(a), len(b)) + 1):
+            if a[-back] != b[-back] and 1 not in (a[-back], b[-back]):
+                place = max(len(a), len(b)) - back
+                return (
+                    f"The size of tensor a ({a[-back]}) must match the size of tensor b "
+                    f"({b[-back]}) at non-singleton dimension {place}"
+                )
+    return None

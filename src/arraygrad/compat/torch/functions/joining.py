@@ -9,6 +9,7 @@ from typing import Any
 from .... import ops
 from ....arrays.creation import asarray
 from ....core.array import Array
+from ....nn.common import OptionError
 from ..dtypes import promote
 from ..publish import function
 from .axes import check_axes, checked
@@ -99,8 +100,10 @@ hsplit, vsplit, dsplit = _split("hsplit", 1, 1), _split("vsplit", 2, 0), _split(
 
 def _one_dtype(tensors: Any) -> list[Any]:
     """Tensors of the dtype that all fit into."""
-    if isinstance(tensors, Array) or not len(tensors):
-        raise RuntimeError("expected a sequence of tensors with at least one tensor in it")
+    if isinstance(tensors, Array):
+        raise TypeError("expected a sequence of tensors, not one Tensor")
+    if not len(tensors):
+        raise OptionError("expected a non-empty list of Tensors")
     for part in tensors:
         if not isinstance(part, Array):
             raise TypeError(f"expected tensors, not {type(part).__name__}")

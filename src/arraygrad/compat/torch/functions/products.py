@@ -269,7 +269,7 @@ def matrix_exp(input: Any) -> Any:
     """The exponential of a square matrix."""
     from ....scipy.linalg import expm
 
-    return expm(input)
+    return ops.astype(expm(input), input.dtype)
 
 
 cholesky = function(lambda input, upper=False: native.cholesky(input, upper=upper), name="cholesky")

@@ -70,6 +70,8 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
     """Elements moved along axes, and in again at the other end."""
     dims = tuple(dims) if isinstance(dims, list) else dims
     shifts = tuple(shifts) if isinstance(shifts, list) else shifts
+    if shifts == () or (isinstance(shifts, tuple) and len(shifts) > 1 and dims in (None, ())):
+        raise ValueError(f"shifts and dims must be of one length, not {shifts} and {dims}")
     return ops.roll(input, shifts, axis=dims if dims != () else None)
 
 

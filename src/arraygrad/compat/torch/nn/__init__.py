@@ -8,6 +8,7 @@ from . import (
     layers,
     lazy,
     module,
+    modules,
     norms,
     parameter,
     recurrent,
@@ -17,14 +18,17 @@ from . import (
 from .containers import *
 from .heads import *
 from .layers import *
+from .layers import _ConvNd as _ConvNd
 from .lazy import *
 from .module import *
 from .norms import *
+from .norms import _BatchNorm as _BatchNorm
+from .norms import _InstanceNorm as _InstanceNorm
 from .parameter import *
 from .recurrent import *
 from .transformers import *
 
-__all__ = ["functional", "init", "utils"]
+__all__ = ["functional", "init", "modules", "utils"]
 __all__ += containers.__all__
 __all__ += heads.__all__
 __all__ += layers.__all__

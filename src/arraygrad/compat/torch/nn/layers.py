@@ -466,7 +466,11 @@ def _filters(axes: int, transposed: bool) -> Any:
     return planned
 
 
-class _Convolution(Layer):
+class _ConvNd(Layer):
+    """A convolution, or its transpose."""
+
+
+class _Convolution(_ConvNd):
     """Sums of products of filters and the windows of a signal."""
 
     def forward(self, input: Tensor) -> Any:
@@ -482,7 +486,7 @@ class _Convolution(Layer):
         return super().forward(padded, padding=0)
 
 
-class _Transposed(Layer):
+class _Transposed(_ConvNd):
     """Each element of a signal adds a multiple of a filter."""
 
     def forward(self, input: Tensor, output_size: Any = None) -> Any:

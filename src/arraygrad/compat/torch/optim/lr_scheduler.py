@@ -106,6 +106,9 @@ class LRScheduler:
         self.__dict__.update(state_dict)
 
 
+_LRScheduler = LRScheduler  # its name before PyTorch 2.0
+
+
 class Optional(LRScheduler):
     """A schedule whose options are attributes: `_options` has their usual values."""
 

@@ -1,0 +1,18 @@
+"""`torch.nn.modules`, and its parts, by which programs name the classes of layers: all are `nn`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+PARTS = (
+    "activation", "adaptive", "batchnorm", "channelshuffle", "container", "conv", "distance",
+    "dropout", "flatten", "fold", "instancenorm", "lazy", "linear", "loss", "module",
+    "normalization", "padding", "pixelshuffle", "pooling", "rnn", "sparse", "transformer",
+    "upsampling",
+)  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    package = sys.modules[__name__.rpartition(".")[0]]
+    return package if name in PARTS else getattr(package, name)
