@@ -11,6 +11,7 @@ from typing import Any
 
 from ... import special as ours
 from ...core.array import AnyFunction, plain
+from ...func import stop_gradient
 from ...ops import (
     cos,
     equal,
@@ -29,6 +30,7 @@ from ...ops import (
     sin,
     where,
 )
+from ...ops.elementwise import choose
 from ...ops.special.gamma import digamma
 from ...ops.special.incomplete import _beta_density, _gamma_density
 from ...ops.special.parameters import betainc_slope, gammainc_slope
@@ -340,7 +342,8 @@ def _from_the_middle(dfn: Any, dfd: Any, x: Any) -> Any:
 
     On each side, it is the integral whose argument is small, so that no digits are lost.
     """
-    ratio = dfn * x / dfd
+    rate = dfn / dfd
+    ratio = choose(equal(x, 0), stop_gradient(rate), rate) * x  # at zero, only x moves it
     left = ratio < 1
     share, rest = where(left, ratio, 0.5), 1 / where(left, 1.0, ratio)
     lower = betainc(dfn / 2, dfd / 2, share / (1 + share))
@@ -359,5 +362,8 @@ def _count(k: Any) -> Any:
 @by_formula("fdtri")
 def fdtri(dfn: Any, dfd: Any, p: Any) -> Any:
     """The inverse of `fdtr` by its last argument."""
-    share = betainccinv(dfd / 2, dfn / 2, p)
-    return dfd * (1 - share) / (dfn * share)
+    a, b = dfn / 2, dfd / 2
+    low = betainccinv(b, a, p) > 0.5  # a share that is almost one has lost its digits
+    share = betaincinv(a, b, where(low, p, 0.5))
+    rest = betainccinv(b, a, where(low, 0.5, p))
+    return where(low, share / (1 - share), (1 - rest) / rest) * b / a
