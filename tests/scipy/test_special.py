@@ -156,6 +156,8 @@ def test_derivatives_at_removable_points(name: str, at: Any, expected: float) ->
         ("fdtri", (1.0, 10.0, 1e-10), 2, 2e10 * scipy.special.fdtri(1.0, 10.0, 1e-10)),
         ("ellipkinc", (1.25, 1.0), 1, 1.930738405110685),
         ("ellipkinc", (0.5, 1.0), 1, 0.025067566595210035),
+        ("stdtr", (3.0, 1e-12), 0, 9.732981649988488e-15),
+        ("stdtr", (900.0, 1e-6), 0, 1.2309605935880242e-13),
         ("gammainc", (1e-5, 100.0), 0, -3.683980294645447e-46),
         ("dawsn", (1e8,), 0, -5e-17),
         ("erfcx", (1e8,), 0, -1e-16 / np.sqrt(np.pi)),

@@ -329,6 +329,33 @@ def test_at_infinity_location_and_scale_change_nothing(name: str, x: float) -> N
             assert [g.item() for g in ag.grad(out, [loc, scale])] == [0, 0]
 
 
+@pytest.mark.filterwarnings("ignore")  # SciPy's, about its logarithms of zero
+@pytest.mark.parametrize(
+    ("name", "shapes"),
+    [
+        *[("gamma", (2.5,)), ("gamma", (0.5,)), ("beta", (2.0, 3.0)), ("beta", (0.5, 3.0))],
+        *[("chi2", (4.0,)), ("lognorm", (0.7,)), ("invgamma", (2.0,)), ("f", (3.0, 5.0))],
+        *[("f", (1.0, 5.0)), ("maxwell", ()), ("rayleigh", ()), ("weibull_min", (0.5,))],
+    ],
+)
+def test_at_the_end_of_the_support_shapes_and_scale_change_nothing(
+    name: str, shapes: tuple[float, ...]
+) -> None:
+    ways = ["cdf", "sf", "logsf"]
+    if getattr(scipy.stats, name).pdf(0.0, *shapes) == 0:
+        ways.append("pdf")
+    for method in ways:
+
+        def total(x: Any, shapes: Any, scale: Any, method: str = method) -> Any:
+            return ag.sum(getattr(getattr(stats, name), method)(x, *shapes, scale=scale))
+
+        at = np.array([0.0, 0.3]), shapes, 2.0
+        by = ag.func.grad(total, argnums=(1, 2))
+        alone = by(np.array([0.3]), *at[1:])
+        for found in (by(*at), ag.compile(by)(*at)):
+            np.testing.assert_allclose(np.hstack([*found[0], found[1]]), [*alone[0], alone[1]])
+
+
 REFUSED = (NotImplementedError, NoGradientError, TypeError)
 # SciPy's own values take long; erlang warns of shapes that are not integers.
 LEFT_OUT = {"erlang", "kstwo", "levy_stable", "studentized_range", "vonmises_line"}

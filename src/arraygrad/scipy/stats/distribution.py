@@ -16,6 +16,7 @@ import numpy as np
 
 from ...core.array import AnyFunction, plain
 from ...core.kinds import Elementwise
+from ...func import stop_gradient
 from ...ops import (
     broadcast_to,
     equal,
@@ -24,18 +25,19 @@ from ...ops import (
     greater_equal,
     isinf,
     isnan,
-    less,
     less_equal,
     log,
     log1p,
     logical_and,
     logical_not,
+    logical_or,
     not_equal,
     where,
 )
 from ...ops import sum as _sum
 from ...ops.define.library import constant
 from ...ops.define.rules import parameters
+from ...ops.elementwise import choose
 from ..checking import compare, state
 from ..names import scipy_module
 from ..optimize import minimize
@@ -211,7 +213,7 @@ class Distribution:
         low, high = (end(*shapes) if callable(end) else end for end in self.support_)
         return low, high
 
-    def _inside(self, y: Any, shapes: Any, far: Any = False) -> tuple[Any, Any]:
+    def _inside(self, y: Any, shapes: Any, far: Any = None) -> tuple[Any, Any]:
         """Which elements are in the support and not `far`, and the elements with others replaced.
 
         The mask is None if the support is the whole line.
@@ -224,7 +226,7 @@ class Distribution:
         else:
             within = low + 0.5 if _is_infinite(high) else 0.5 * (low + high)
         inside = logical_and(greater_equal(y, low), less_equal(y, high))
-        if far is not False:
+        if far is not None:
             inside = logical_and(inside, logical_not(far))
         return inside, where(inside, y, within)
 
@@ -242,13 +244,32 @@ class Distribution:
         far = isinf(x)  # there, location and scale change nothing
         return where(far, 0.0, exp(self._log_pdf(where(far, 0.0, x), shapes, loc, scale, far)))
 
-    def _log_pdf(self, x: Any, shapes: Any, loc: Any, scale: Any, far: Any = False) -> Any:
+    def _log_pdf(self, x: Any, shapes: Any, loc: Any, scale: Any, far: Any = None) -> Any:
+        """The logarithm of the density; with `far`, it is a constant where the density is zero."""
         y = (double(x) - loc) / scale
+        if far is not None:
+            zero, _ = self._ends_without_slope(y, shapes)
+            far = far if zero is None else logical_or(far, zero)
         inside, at = self._inside(y, shapes, far)
         out = type(self).log_density(at, *shapes) - log(scale)
         if inside is None:
             return out
         return where(inside, out, where(isnan(y), math.nan, -math.inf))
+
+    def _ends_without_slope(self, y: Any, shapes: Any) -> tuple[Any, Any]:
+        """Which elements are at an end of the support where the density is zero, or infinite.
+
+        There, formulas have no derivatives by the shape parameters. None if no element is there.
+        """
+        ends = [equal(y, end) for end in self._ends(shapes) if not _is_infinite(end)]
+        if not ends or (all(map(has_values, ends)) and not any(plain(e).any() for e in ends)):
+            return None, None
+        at_end = functools.reduce(logical_or, ends)
+        with np.errstate(all="ignore"):
+            density = type(self).log_density(*map(stop_gradient, (y, *shapes)))
+        known = equal(density, -math.inf), greater(density, 1e308)
+        zero, infinite = (logical_and(at_end, mask) for mask in known)
+        return zero, infinite
 
     # --- distribution functions ---
 
@@ -260,11 +281,16 @@ class Distribution:
         x = double(x)
         far = isinf(x)  # there, location and scale change nothing
         y = (where(far, 0.0, x) - loc) / scale
-        inside, at = self._inside(y, shapes, far)
+        zero, infinite = self._ends_without_slope(y, shapes)
+        if infinite is not None:  # the value there does not depend on shapes and scale
+            shapes = [choose(infinite, stop_gradient(shape), shape) for shape in shapes]
+            scale = choose(logical_and(infinite, equal(y, 0)), stop_gradient(scale), scale)
+            y = (where(far, 0.0, x) - loc) / scale
+        inside, at = self._inside(y, shapes, far if zero is None else logical_or(far, zero))
         out = of(at, *shapes)
         if inside is not None:
             low, _ = self._ends(shapes)
-            beyond = where(less(y, low), below, above)
+            beyond = where(less_equal(y, low), below, above)
             out = where(inside, out, where(isnan(y), math.nan, beyond))
         return where(far, where(greater(x, 0), above, below), out)
 
