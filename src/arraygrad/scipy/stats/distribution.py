@@ -2,8 +2,8 @@
 
 A distribution gives formulas of the standardised variable and the shape parameters, made of ops.
 Location, scale, the support, and what one function says about another follow here. All values are
-SciPy's; the formulas give their derivatives. Where no formula is given (quantiles, random numbers),
-these follow from the distribution function: ``dx = (dq - F_shapes d(shapes)) / density``.
+SciPy's; the formulas give their derivatives. Those of quantiles and of random numbers follow from
+the distribution function: ``dx = (dq - F_shapes d(shapes)) / density``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ from ...ops import (
     logical_and,
     logical_not,
     logical_or,
-    not_equal,
     where,
 )
 from ...ops import sum as _sum
@@ -126,8 +125,6 @@ class Distribution:
     upper: ClassVar[AnyFunction | None] = None
     log_distribution: ClassVar[AnyFunction | None] = None
     log_upper: ClassVar[AnyFunction | None] = None
-    quantile: ClassVar[AnyFunction | None] = None
-    upper_quantile: ClassVar[AnyFunction | None] = None
     average: AnyFunction
     variance: AnyFunction
     information: AnyFunction  # the entropy
@@ -141,13 +138,9 @@ class Distribution:
         self.scipy = getattr(SCIPY, self.name)
         shapes = self.scipy.shapes
         self.shapes = tuple(s.strip() for s in shapes.split(",")) if shapes else ()
-        formulas = {"ppf": type(self).quantile, "isf": type(self).upper_quantile}
         # Ops are declared at once: another process finds them by their names.
-        self._quantiles = {
-            which: implicit_quantiles(self, which) if formula is None else formula
-            for which, formula in formulas.items()
-            if not self.is_discrete
-        }
+        names = () if self.is_discrete else ("ppf", "isf")
+        self._quantiles = {which: implicit_quantiles(self, which) for which in names}
         self._values = {which: self._value_of(which) for which in self.methods}
 
     def _value_of(self, which: str) -> AnyFunction:
@@ -161,10 +154,6 @@ class Distribution:
             kind=Elementwise(),
             compute=by_scipy(of_numbers(getattr(self.scipy, which))),
         )
-
-    def _quantile(self, which: str, *arguments: Any) -> Any:
-        """Quantiles by "ppf" or "isf": by their formula, or as an implicit function."""
-        return self._quantiles[which](*arguments)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "scipy":
@@ -356,23 +345,10 @@ class Distribution:
 
     def _inverse(self, which: str, q: Any, shapes: Any, loc: Any, scale: Any) -> Any:
         q = double(q)
-        ends = self._ends(shapes)
-        if which == "isf":
-            ends = ends[::-1]
-        if has_values(q) and ((plain(q) > 0) & (plain(q) < 1)).all():
-            y = self._quantile(which, q, *shapes)
-        else:
-            y = self._to_the_ends(which, q, shapes, ends)
-        return y * scale + loc
-
-    def _to_the_ends(self, which: str, q: Any, shapes: Any, ends: tuple[Any, Any]) -> Any:
-        """Quantiles of zero and one, too: the ends, if the formula has no others. Beyond: NaN."""
         possible = logical_and(greater_equal(q, 0), less_equal(q, 1))
         with np.errstate(divide="ignore", invalid="ignore"):  # as SciPy
-            y = self._quantile(which, where(possible, q, 0.5), *shapes)
-        for probability, end in zip((0, 1), ends, strict=True):
-            y = where(logical_and(equal(q, probability), not_equal(y, end)), end, y)
-        return where(possible, y, math.nan)
+            y = self._quantiles[which](where(possible, q, 0.5), *shapes)
+        return where(possible, y * scale + loc, math.nan)
 
     def median(self, *args: Any, **kwargs: Any) -> Any:
         """The median."""
@@ -449,7 +425,7 @@ class Distribution:
     def _drawn(self, values: Any, shapes: Any) -> Any:
         """Numbers as a function of the shape parameters: their probabilities are constants."""
         q = self.scipy.cdf(values, *map(plain, shapes))
-        y = self._quantile("ppf", q, *shapes)
+        y = self._quantiles["ppf"](q, *shapes)
         return y + (values - plain(y))  # the numbers that were drawn, to the last digit
 
     def nnlf(self, theta: Any, x: Any) -> Any:
