@@ -87,6 +87,27 @@ def test_a_singular_matrix_has_no_derivative(name: str, function: Any) -> None:
         _along(function, a, a)
 
 
+_TWICE = (lambda v: v @ np.diag([1.0, 1.0, 2.0]) @ np.linalg.inv(v))(_rng.normal(size=(3, 3)))
+_FREE = np.array([[0.0, 1.0], [0.0, 0.0]])  # a mass without force: it goes on for ever
+
+
+@pytest.mark.parametrize(
+    ("function", "at", "message"),
+    [
+        (lambda a: linalg.funm(a, np.exp), _TWICE, "values coincide"),
+        (lambda a: linalg.funm(a, np.exp), np.eye(2), "values coincide"),
+        (lambda a: linalg.schur(a)[0], _TWICE, "schur: values coincide"),
+        (lambda a: linalg.schur(a)[0], np.eye(3), "schur: values coincide"),
+        (lambda a: linalg.solve_sylvester(a, a, np.eye(2)), _FREE, "equation is singular"),
+        (lambda a: linalg.solve_continuous_lyapunov(a, np.eye(2)), _FREE, "equation is singular"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")  # SciPy warns about the values
+def test_what_is_not_determined_has_no_derivative(function: Any, at: Any, message: str) -> None:
+    with pytest.raises(SingularError, match=message):
+        ag.func.grad(lambda a: ag.sum(ag.real(function(a)) * np.arange(1.0, len(a) + 1)))(at)
+
+
 def test_an_integer_power_of_a_singular_matrix_has_a_derivative() -> None:
     a = np.array([[1.0, 2.0], [2.0, 4.0]])
     np.testing.assert_allclose(_along(lambda a: linalg.fractional_matrix_power(a, 2), a, a), 10 * a)

@@ -146,6 +146,31 @@ def test_derivatives_at_removable_points(name: str, at: Any, expected: float) ->
         assert found == pytest.approx(expected, rel=1e-10)
 
 
+@pytest.mark.parametrize(
+    ("name", "at", "by", "expected"),
+    [
+        ("fdtr", (1.0, 5.0, 0.0), 0, 0.0),
+        ("fdtr", (1.0, 5.0, 0.0), 1, 0.0),
+        ("fdtr", (2.0, 5.0, 0.0), 2, 1.0),
+        # For few numerators, p is almost C sqrt(x): then dx/dp = 2 x / p.
+        ("fdtri", (1.0, 10.0, 1e-10), 2, 2e10 * scipy.special.fdtri(1.0, 10.0, 1e-10)),
+        ("ellipkinc", (1.25, 1.0), 1, 1.930738405110685),
+        ("ellipkinc", (0.5, 1.0), 1, 0.025067566595210035),
+        ("stdtr", (3.0, 1e-12), 0, 9.732981649988488e-15),
+        ("stdtr", (900.0, 1e-6), 0, 1.2309605935880242e-13),
+        ("gammainc", (1e-5, 100.0), 0, -3.683980294645447e-46),
+        ("dawsn", (1e8,), 0, -5e-17),
+        ("erfcx", (1e8,), 0, -1e-16 / np.sqrt(np.pi)),
+        ("voigt_profile", (3e7, 1.0, 2.0), 0, -4 / np.pi / 3e7**3),
+    ],
+)
+def test_derivatives_in_tails_and_at_limits(
+    name: str, at: tuple[float, ...], by: int, expected: float
+) -> None:
+    found = ag.func.grad(getattr(special, name), argnums=by)(*at)
+    assert found == pytest.approx(expected, rel=1e-10)
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("k", [0.0, 2.0])
 def test_binom_has_no_derivative_where_scipy_has_no_value(k: float) -> None:

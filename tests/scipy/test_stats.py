@@ -277,6 +277,8 @@ def test_quantiles_of_zero_and_one_have_derivatives() -> None:
     q = ag.tensor([0.0, 1.0], requires_grad=True)
     assert ag.grad(stats.uniform.ppf(q, scale=3.0).sum(), q).tolist() == [3.0, 3.0]
     assert ag.grad(stats.expon.ppf(q[0]), q).tolist() == [1.0, 0.0]
+    by_ends = ag.func.grad(lambda a, b: stats.truncnorm.ppf(0.0, a, b), argnums=(0, 1))
+    assert by_ends(-0.5, 1.0) == (1.0, 0.0)
     for name, shapes in (("gamma", (2.5,)), ("beta", (2.0, 1.5))):
         tensors = [ag.tensor(s, requires_grad=True) for s in shapes]
         for method in ("ppf", "isf"):
@@ -327,6 +329,33 @@ def test_at_infinity_location_and_scale_change_nothing(name: str, x: float) -> N
             loc, scale = ag.tensor(start, requires_grad=True), ag.tensor(2.0, requires_grad=True)
             out = getattr(getattr(stats, name), method)(x, *shapes, loc=loc, scale=scale)
             assert [g.item() for g in ag.grad(out, [loc, scale])] == [0, 0]
+
+
+@pytest.mark.filterwarnings("ignore")  # SciPy's, about its logarithms of zero
+@pytest.mark.parametrize(
+    ("name", "shapes"),
+    [
+        *[("gamma", (2.5,)), ("gamma", (0.5,)), ("beta", (2.0, 3.0)), ("beta", (0.5, 3.0))],
+        *[("chi2", (4.0,)), ("lognorm", (0.7,)), ("invgamma", (2.0,)), ("f", (3.0, 5.0))],
+        *[("f", (1.0, 5.0)), ("maxwell", ()), ("rayleigh", ()), ("weibull_min", (0.5,))],
+    ],
+)
+def test_at_the_end_of_the_support_shapes_and_scale_change_nothing(
+    name: str, shapes: tuple[float, ...]
+) -> None:
+    ways = ["cdf", "sf", "logsf"]
+    if getattr(scipy.stats, name).pdf(0.0, *shapes) == 0:
+        ways.append("pdf")
+    for method in ways:
+
+        def total(x: Any, shapes: Any, scale: Any, method: str = method) -> Any:
+            return ag.sum(getattr(getattr(stats, name), method)(x, *shapes, scale=scale))
+
+        at = np.array([0.0, 0.3]), shapes, 2.0
+        by = ag.func.grad(total, argnums=(1, 2))
+        alone = by(np.array([0.3]), *at[1:])
+        for found in (by(*at), ag.compile(by)(*at)):
+            np.testing.assert_allclose(np.hstack([*found[0], found[1]]), [*alone[0], alone[1]])
 
 
 REFUSED = (NotImplementedError, NoGradientError, TypeError)

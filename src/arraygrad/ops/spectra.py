@@ -115,8 +115,8 @@ def _unless_close(close: Any, uses: Any, g: Any, of: Any, values: Any, name: str
             f"{name}: values coincide (their gap is {float(gap):.1e}, and the largest value "
             f"{float(xp.max(abs(values))):.1e}), so that their vectors are an arbitrary basis of "
             "one space and have no derivative: use only this space (the product of the vectors "
-            "with their adjoint), and take values from a separate call of the function that "
-            "computes values alone. For a function of a matrix, use arraygrad.scipy.linalg"
+            "with their adjoint), and values from a separate call only apart from it. For a "
+            "function of a matrix, such as its exponential, use arraygrad.scipy.linalg"
         )
     return g
 
@@ -311,6 +311,9 @@ def _eig_vjp(gs: list[Any], out: tuple[Any, Any]) -> Any:
     on_diagonal = 0 if g_values is None else _rows(g_values)
     close = _coincide(values)
     turn = _unless_close(close, turn, turn, [g_vectors], values, "eig")
+    if g_values is not None:  # with their values, what is used of the vectors may be a limit
+        used = _columns(g_values) + 0 * turn
+        turn = _unless_close(close, used, turn, [g_values], values, "eig")
     inner = _over_gaps(turn, conj(_gaps(values)), on_diagonal, close)
     return solve_matrix(dual, matmul(inner, dual))
 

@@ -77,8 +77,8 @@ def _gamma_slope_of(xp: Any, a: Any, x: Any, n: int) -> Any:
     # How far to go, by Newton's method from beyond: down by a d - y (1 - exp(-d)), up by
     # y (exp(d) - 1) - a d.
     down = (_FALL + xp.sqrt(_FALL * (_FALL + 8 * a))) / (2 * a)
-    up = xp.where(y < 100, xp.minimum(xp.log1p(200 / y), xp.sqrt(80 / a)), xp.sqrt(80 / a))
     low, high = xp.where(below, y, 0.5 * a), xp.where(below, 2 * a, y)
+    up = xp.where(high < 100, xp.log1p(200 / high), xp.sqrt(80 / high))
     for _ in range(8):
         e = xp.exp(-down)
         down = down - (a * down - low * (1 - e) - _FALL) / (a - low * e)

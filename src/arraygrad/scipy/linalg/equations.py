@@ -8,9 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from ...backends import backend_of
+from ...core.array import plain
+from ...errors import SingularError
 from ...linalg import solve
 from ...ops import matmul, matrix_transpose
-from ..twins import twin
+from ..twins import has_values, twin
 from .stacked import SCIPY, adjoint, matrix, matrix_op
 
 __all__ = [
@@ -24,8 +29,22 @@ __all__ = [
 # --- linear equations ----------------------------------------------------------------------------
 
 
+def _along(a: Any, b: Any, q: Any) -> Any:
+    """The solution for a derivative; raises if it leaves much of the right-hand side."""
+    x = sylvester(a, b, q)
+    values = plain(matmul(a, x) + matmul(x, b) - q), plain(q)
+    if all(map(has_values, values)):
+        left, size = (np.max(np.abs(backend_of(v).to_numpy(v)), initial=0.0) for v in values)
+        if np.isfinite(size) and not left <= 0.1 * size:
+            raise SingularError(
+                "solve_sylvester: the equation is singular, or nearly so, and its solution has no "
+                f"derivative: {left:.1e} is left of a right-hand side of {size:.1e}"
+            )
+    return x
+
+
 def _sylvester_rule(g: Any, wanted: Any, a: Any, b: Any, out: Any) -> Any:
-    w = sylvester(matrix_transpose(a), matrix_transpose(b), g)
+    w = _along(matrix_transpose(a), matrix_transpose(b), g)
     turned = matrix_transpose(out)
     return (
         -matmul(w, turned) if wanted[0] else None,
@@ -42,7 +61,7 @@ sylvester = matrix_op(
     compute=lambda a, b, q: SCIPY.solve_sylvester(a, b, q),
     shapes=lambda a, b, q: (q,),
     joint=_sylvester_rule,
-    jvp=lambda t_a, t_b, t_q, a, b, out: sylvester(a, b, t_q - matmul(t_a, out) - matmul(out, t_b)),
+    jvp=lambda t_a, t_b, t_q, a, b, out: _along(a, b, t_q - matmul(t_a, out) - matmul(out, t_b)),
 )
 
 
@@ -100,7 +119,7 @@ def _gain(b: Any, r: Any, x: Any) -> Any:
 def _care_rule(g: Any, wanted: Any, a: Any, b: Any, r: Any, out: Any) -> Any:
     gain = _gain(b, r, out)
     closed = a - matmul(b, gain)
-    w = sylvester(closed, adjoint(closed), g)
+    w = _along(closed, adjoint(closed), g)
     both = matmul(out, w + adjoint(w))
     return (
         -both if wanted[0] else None,

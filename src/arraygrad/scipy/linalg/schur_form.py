@@ -12,7 +12,7 @@ import numpy as np
 
 from ...backends.filled import zeros_like
 from ...ops import concat, conj, diagonal, expand_dims, imag, is_complex, matmul, tril, triu
-from ...ops.spectra import _unless
+from ...ops.spectra import _coincide, _unless, _unless_close
 from ..twins import twin
 from .stacked import SCIPY, adjoint, matrix, matrix_op
 from .systems import solve_triangular
@@ -23,6 +23,8 @@ __all__ = ["schur"]
 def _columns(t: Any, m: Any, transposed: bool) -> Any:
     """The X below the diagonal for which ``X T - T X`` equals `m` there; or the adjoint of this."""
     n = t.shape[-1]
+    values = diagonal(t, axis1=-2, axis2=-1)
+    m = _unless_close(_coincide(values), 1 + 0 * t, m, [0 * t], values, "schur")
     found: dict[int, Any] = {}
     for j in range(n - 2, -1, -1) if transposed else range(n - 1):
         rest = m[..., j + 1 :, j]

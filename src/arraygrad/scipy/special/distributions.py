@@ -9,8 +9,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from ... import special as ours
 from ...core.array import AnyFunction, plain
+from ...func import stop_gradient
 from ...ops import (
     cos,
     equal,
@@ -23,12 +26,14 @@ from ...ops import (
     log,
     log1p,
     logical_and,
+    logical_not,
     logical_or,
     minimum,
     real,
     sin,
     where,
 )
+from ...ops.elementwise import choose
 from ...ops.special.gamma import digamma
 from ...ops.special.incomplete import _beta_density, _gamma_density
 from ...ops.special.parameters import betainc_slope, gammainc_slope
@@ -278,17 +283,36 @@ def _t_by_df(df: Any, t: Any) -> Any:
     """The derivative of `stdtr` by `df`: it is half an incomplete beta function, and odd in t."""
     df = _array(df, t)
     t = _array(t, df)
-    centre = equal(t, 0)
-    side = where(t > 0, -0.5, 0.5)
-    square = where(centre, 1, t) ** 2
-    # Both terms below are much larger than their sum if df is large.
-    is_large = df > _LARGE_DF * (1 + square) ** 2
-    any_df, any_square = where(is_large, 1.0, df), where(is_large, 1.0, square)
+    side, square = where(t > 0, -0.5, 0.5), t * t
+    # Both terms below are much larger than their sum if df is large, or t small.
+    is_small = square < 1e-3 * minimum(df, 1.0)
+    is_large = logical_and(df > _LARGE_DF * (1 + square) ** 2, logical_not(is_small))
+    other = logical_or(is_small, is_large)
+    any_df, any_square = where(other, 1.0, df), where(other, 1.0, square)
     x = any_df / (any_df + any_square)
     by_x = _beta_density(any_df * 0.5, 0.5, x) * any_square / (any_df + any_square) ** 2
     slope = side * (betainc_slope(any_df * 0.5, 0.5, x, m=1, n=0) * 0.5 + by_x)
-    slope = where(is_large, _t_by_large_df(where(is_large, df, 1.0), t), slope)
-    return where(centre, 0, slope)
+    slope = where(is_small, _t_by_df_near_zero(df, where(is_small, t, 0.0)), slope)
+    return where(is_large, _t_by_large_df(where(is_large, df, 1.0), t), slope)
+
+
+def _t_by_df_near_zero(df: Any, t: Any) -> Any:
+    """The integral of the derivative of the density by df from zero to a small t, by Gauss's rule.
+
+    The logarithm of the density at zero moves by ``1 / (4 df**2)`` and less if df is large.
+    """
+    u = 1 / where(df > 100, df, 100.0)
+    series = u * u * (1 / 4 - u * u * (1 / 8 - u * u / 4))
+    few = minimum(df, 100.0)
+    exact = (digamma((few + 1) * 0.5) - digamma(few * 0.5) - 1 / few) * 0.5
+    at_zero = where(df > 100, series, exact)
+    total: Any = 0.0
+    for node, weight in zip(*np.polynomial.legendre.leggauss(4), strict=True):
+        place = t * (0.5 * (node + 1))
+        s = place * place / df
+        change = at_zero - log1p(s) * 0.5 + (df + 1) * s / (2 * df * (1 + s))
+        total = total + t_density(df, place) * change * (0.5 * weight)
+    return total * t
 
 
 _LARGE_DF = 1000.0
@@ -340,7 +364,8 @@ def _from_the_middle(dfn: Any, dfd: Any, x: Any) -> Any:
 
     On each side, it is the integral whose argument is small, so that no digits are lost.
     """
-    ratio = dfn * x / dfd
+    rate = dfn / dfd
+    ratio = choose(equal(x, 0), stop_gradient(rate), rate) * x  # at zero, only x moves it
     left = ratio < 1
     share, rest = where(left, ratio, 0.5), 1 / where(left, 1.0, ratio)
     lower = betainc(dfn / 2, dfd / 2, share / (1 + share))
@@ -359,5 +384,8 @@ def _count(k: Any) -> Any:
 @by_formula("fdtri")
 def fdtri(dfn: Any, dfd: Any, p: Any) -> Any:
     """The inverse of `fdtr` by its last argument."""
-    share = betainccinv(dfd / 2, dfn / 2, p)
-    return dfd * (1 - share) / (dfn * share)
+    a, b = dfn / 2, dfd / 2
+    low = betainccinv(b, a, p) > 0.5  # a share that is almost one has lost its digits
+    share = betaincinv(a, b, where(low, p, 0.5))
+    rest = betainccinv(b, a, where(low, 0.5, p))
+    return where(low, share / (1 - share), (1 - rest) / rest) * b / a

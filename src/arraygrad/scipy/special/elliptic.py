@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ops import abs, cos, less, round, sin, sqrt, where
+from ...ops import abs, cos, less, logical_and, logical_or, round, sin, sqrt, where
 from ..twins import array_like, twin
 from .declaring import SCIPY, op, special
 from .hypergeometric import hyp2f1
@@ -73,9 +73,13 @@ def _turns(phi: Any) -> Any:
 
 
 def _ellipkinc_by_m(phi: Any, m: Any) -> Any:
-    near, small, other = _near_zero(m)
+    near, small, _ = _near_zero(m)
     turns = _turns(phi)
-    series = _integral(phi - turns * math.pi, small, -1.5) * 0.5 + turns * 2 * _ellipk_slope(small)
+    around = turns * 2 * _ellipk_slope(small)
+    # Near one, the formula divides by almost zero; the integral is smooth but at a quarter turn.
+    near = logical_or(near, logical_and(less(abs(m - 1), 0.03), less(abs(phi), 1.3)))
+    series = _integral(phi - turns * math.pi, where(near, m, 0), -1.5) * 0.5 + around
+    other = where(near, 0.5, m)
     left = 1 - other
     root = sqrt(1 - other * sin(phi) ** 2)
     formula = (

@@ -2,8 +2,8 @@
 
 A distribution gives formulas of the standardised variable and the shape parameters, made of ops.
 Location, scale, the support, and what one function says about another follow here. All values are
-SciPy's; the formulas give their derivatives. Where no formula is given (quantiles, random numbers),
-these follow from the distribution function: ``dx = (dq - F_shapes d(shapes)) / density``.
+SciPy's; the formulas give their derivatives. Those of quantiles and of random numbers follow from
+the distribution function: ``dx = (dq - F_shapes d(shapes)) / density``.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 from ...core.array import AnyFunction, plain
 from ...core.kinds import Elementwise
+from ...func import stop_gradient
 from ...ops import (
     broadcast_to,
     equal,
@@ -24,18 +25,18 @@ from ...ops import (
     greater_equal,
     isinf,
     isnan,
-    less,
     less_equal,
     log,
     log1p,
     logical_and,
     logical_not,
-    not_equal,
+    logical_or,
     where,
 )
 from ...ops import sum as _sum
 from ...ops.define.library import constant
 from ...ops.define.rules import parameters
+from ...ops.elementwise import choose
 from ..checking import compare, state
 from ..names import scipy_module
 from ..optimize import minimize
@@ -124,8 +125,6 @@ class Distribution:
     upper: ClassVar[AnyFunction | None] = None
     log_distribution: ClassVar[AnyFunction | None] = None
     log_upper: ClassVar[AnyFunction | None] = None
-    quantile: ClassVar[AnyFunction | None] = None
-    upper_quantile: ClassVar[AnyFunction | None] = None
     average: AnyFunction
     variance: AnyFunction
     information: AnyFunction  # the entropy
@@ -139,13 +138,9 @@ class Distribution:
         self.scipy = getattr(SCIPY, self.name)
         shapes = self.scipy.shapes
         self.shapes = tuple(s.strip() for s in shapes.split(",")) if shapes else ()
-        formulas = {"ppf": type(self).quantile, "isf": type(self).upper_quantile}
         # Ops are declared at once: another process finds them by their names.
-        self._quantiles = {
-            which: implicit_quantiles(self, which) if formula is None else formula
-            for which, formula in formulas.items()
-            if not self.is_discrete
-        }
+        names = () if self.is_discrete else ("ppf", "isf")
+        self._quantiles = {which: implicit_quantiles(self, which) for which in names}
         self._values = {which: self._value_of(which) for which in self.methods}
 
     def _value_of(self, which: str) -> AnyFunction:
@@ -159,10 +154,6 @@ class Distribution:
             kind=Elementwise(),
             compute=by_scipy(of_numbers(getattr(self.scipy, which))),
         )
-
-    def _quantile(self, which: str, *arguments: Any) -> Any:
-        """Quantiles by "ppf" or "isf": by their formula, or as an implicit function."""
-        return self._quantiles[which](*arguments)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "scipy":
@@ -211,7 +202,7 @@ class Distribution:
         low, high = (end(*shapes) if callable(end) else end for end in self.support_)
         return low, high
 
-    def _inside(self, y: Any, shapes: Any, far: Any = False) -> tuple[Any, Any]:
+    def _inside(self, y: Any, shapes: Any, far: Any = None) -> tuple[Any, Any]:
         """Which elements are in the support and not `far`, and the elements with others replaced.
 
         The mask is None if the support is the whole line.
@@ -224,7 +215,7 @@ class Distribution:
         else:
             within = low + 0.5 if _is_infinite(high) else 0.5 * (low + high)
         inside = logical_and(greater_equal(y, low), less_equal(y, high))
-        if far is not False:
+        if far is not None:
             inside = logical_and(inside, logical_not(far))
         return inside, where(inside, y, within)
 
@@ -242,13 +233,32 @@ class Distribution:
         far = isinf(x)  # there, location and scale change nothing
         return where(far, 0.0, exp(self._log_pdf(where(far, 0.0, x), shapes, loc, scale, far)))
 
-    def _log_pdf(self, x: Any, shapes: Any, loc: Any, scale: Any, far: Any = False) -> Any:
+    def _log_pdf(self, x: Any, shapes: Any, loc: Any, scale: Any, far: Any = None) -> Any:
+        """The logarithm of the density; with `far`, it is a constant where the density is zero."""
         y = (double(x) - loc) / scale
+        if far is not None:
+            zero, _ = self._ends_without_slope(y, shapes)
+            far = far if zero is None else logical_or(far, zero)
         inside, at = self._inside(y, shapes, far)
         out = type(self).log_density(at, *shapes) - log(scale)
         if inside is None:
             return out
         return where(inside, out, where(isnan(y), math.nan, -math.inf))
+
+    def _ends_without_slope(self, y: Any, shapes: Any) -> tuple[Any, Any]:
+        """Which elements are at an end of the support where the density is zero, or infinite.
+
+        There, formulas have no derivatives by the shape parameters. None if no element is there.
+        """
+        ends = [equal(y, end) for end in self._ends(shapes) if not _is_infinite(end)]
+        if not ends or (all(map(has_values, ends)) and not any(plain(e).any() for e in ends)):
+            return None, None
+        at_end = functools.reduce(logical_or, ends)
+        with np.errstate(all="ignore"):
+            density = type(self).log_density(*map(stop_gradient, (y, *shapes)))
+        known = equal(density, -math.inf), greater(density, 1e308)
+        zero, infinite = (logical_and(at_end, mask) for mask in known)
+        return zero, infinite
 
     # --- distribution functions ---
 
@@ -260,11 +270,16 @@ class Distribution:
         x = double(x)
         far = isinf(x)  # there, location and scale change nothing
         y = (where(far, 0.0, x) - loc) / scale
-        inside, at = self._inside(y, shapes, far)
+        zero, infinite = self._ends_without_slope(y, shapes)
+        if infinite is not None:  # the value there does not depend on shapes and scale
+            shapes = [choose(infinite, stop_gradient(shape), shape) for shape in shapes]
+            scale = choose(logical_and(infinite, equal(y, 0)), stop_gradient(scale), scale)
+            y = (where(far, 0.0, x) - loc) / scale
+        inside, at = self._inside(y, shapes, far if zero is None else logical_or(far, zero))
         out = of(at, *shapes)
         if inside is not None:
             low, _ = self._ends(shapes)
-            beyond = where(less(y, low), below, above)
+            beyond = where(less_equal(y, low), below, above)
             out = where(inside, out, where(isnan(y), math.nan, beyond))
         return where(far, where(greater(x, 0), above, below), out)
 
@@ -330,23 +345,10 @@ class Distribution:
 
     def _inverse(self, which: str, q: Any, shapes: Any, loc: Any, scale: Any) -> Any:
         q = double(q)
-        ends = self._ends(shapes)
-        if which == "isf":
-            ends = ends[::-1]
-        if has_values(q) and ((plain(q) > 0) & (plain(q) < 1)).all():
-            y = self._quantile(which, q, *shapes)
-        else:
-            y = self._to_the_ends(which, q, shapes, ends)
-        return y * scale + loc
-
-    def _to_the_ends(self, which: str, q: Any, shapes: Any, ends: tuple[Any, Any]) -> Any:
-        """Quantiles of zero and one, too: the ends, if the formula has no others. Beyond: NaN."""
         possible = logical_and(greater_equal(q, 0), less_equal(q, 1))
         with np.errstate(divide="ignore", invalid="ignore"):  # as SciPy
-            y = self._quantile(which, where(possible, q, 0.5), *shapes)
-        for probability, end in zip((0, 1), ends, strict=True):
-            y = where(logical_and(equal(q, probability), not_equal(y, end)), end, y)
-        return where(possible, y, math.nan)
+            y = self._quantiles[which](where(possible, q, 0.5), *shapes)
+        return where(possible, y * scale + loc, math.nan)
 
     def median(self, *args: Any, **kwargs: Any) -> Any:
         """The median."""
@@ -423,7 +425,7 @@ class Distribution:
     def _drawn(self, values: Any, shapes: Any) -> Any:
         """Numbers as a function of the shape parameters: their probabilities are constants."""
         q = self.scipy.cdf(values, *map(plain, shapes))
-        y = self._quantile("ppf", q, *shapes)
+        y = self._quantiles["ppf"](q, *shapes)
         return y + (values - plain(y))  # the numbers that were drawn, to the last digit
 
     def nnlf(self, theta: Any, x: Any) -> Any:

@@ -46,8 +46,6 @@ class Beta(Distribution):
     )
     distribution = staticmethod(lambda y, a, b: special.betainc(a, b, y))
     upper = staticmethod(lambda y, a, b: special.betaincc(a, b, y))
-    quantile = staticmethod(lambda q, a, b: special.betaincinv(a, b, q))
-    upper_quantile = staticmethod(lambda q, a, b: special.betainccinv(a, b, q))
     average = staticmethod(lambda a, b: a / (a + b))
     variance = staticmethod(lambda a, b: a * b / ((a + b) ** 2 * (a + b + 1)))
     information = staticmethod(
@@ -63,8 +61,6 @@ class Uniform(Distribution):
     log_density = staticmethod(lambda y: 0 * y)
     distribution = staticmethod(lambda y: y)
     upper = staticmethod(lambda y: 1 - y)
-    quantile = staticmethod(lambda q: q)
-    upper_quantile = staticmethod(lambda q: 1 - q)
     average = staticmethod(constant_formula(0.5))
     variance = staticmethod(constant_formula(1 / 12))
     information = staticmethod(constant_formula(0.0))

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ... import special as ours
-from ...ops import exp, expm1, greater, log, log1p, minimum, sqrt, where
+from ...ops import exp, expm1, greater, log, minimum, where
 from .. import special
 from .distribution import Distribution, constant_formula
 
@@ -33,8 +33,6 @@ class Gamma(Distribution):
     log_density = staticmethod(lambda y, a: ours.xlogy(a - 1, y) - y - _gammaln(a))
     distribution = staticmethod(lambda y, a: special.gammainc(a, y))
     upper = staticmethod(lambda y, a: special.gammaincc(a, y))
-    quantile = staticmethod(lambda q, a: special.gammaincinv(a, q))
-    upper_quantile = staticmethod(lambda q, a: special.gammainccinv(a, q))
     average = staticmethod(lambda a: a)
     variance = staticmethod(lambda a: a)
     information = staticmethod(gamma_entropy)
@@ -49,8 +47,6 @@ class Expon(Distribution):
     distribution = staticmethod(lambda y: -expm1(-y))
     upper = staticmethod(lambda y: exp(-y))
     log_upper = staticmethod(lambda y: -y)
-    quantile = staticmethod(lambda q: -log1p(-q))
-    upper_quantile = staticmethod(lambda q: -log(q))
     average = staticmethod(constant_formula(1.0))
     variance = staticmethod(constant_formula(1.0))
     information = staticmethod(constant_formula(1.0))
@@ -68,8 +64,6 @@ class LogNorm(Distribution):
     upper = staticmethod(lambda y, s: ours.ndtr(-log(y) / s))
     log_distribution = staticmethod(lambda y, s: ours.log_ndtr(log(y) / s))
     log_upper = staticmethod(lambda y, s: ours.log_ndtr(-log(y) / s))
-    quantile = staticmethod(lambda q, s: exp(s * ours.ndtri(q)))
-    upper_quantile = staticmethod(lambda q, s: exp(-s * ours.ndtri(q)))
     average = staticmethod(lambda s: exp(s * s * 0.5))
     variance = staticmethod(lambda s: expm1(s * s) * exp(s * s))
     information = staticmethod(lambda s: 0.5 * (1 + _LOG_2PI) + log(s))
@@ -84,8 +78,6 @@ class WeibullMin(Distribution):
     distribution = staticmethod(lambda y, c: -expm1(-(y**c)))
     upper = staticmethod(lambda y, c: exp(-(y**c)))
     log_upper = staticmethod(lambda y, c: -(y**c))
-    quantile = staticmethod(lambda q, c: (-log1p(-q)) ** (1 / c))
-    upper_quantile = staticmethod(lambda q, c: (-log(q)) ** (1 / c))
     average = staticmethod(lambda c: ours.gamma(1 + 1 / c))
     variance = staticmethod(lambda c: ours.gamma(1 + 2 / c) - ours.gamma(1 + 1 / c) ** 2)
     information = staticmethod(lambda c: -_EULER / c - log(c) + _EULER + 1)
@@ -100,8 +92,6 @@ class Pareto(Distribution):
     distribution = staticmethod(lambda y, b: -expm1(-b * log(y)))
     upper = staticmethod(lambda y, b: y**-b)
     log_upper = staticmethod(lambda y, b: -b * log(y))
-    quantile = staticmethod(lambda q, b: exp(log1p(-q) / -b))
-    upper_quantile = staticmethod(lambda q, b: q ** (-1 / b))
     average = staticmethod(
         lambda b: where(greater(b, 1), b / (where(greater(b, 1), b, 2) - 1), math.inf)
     )
@@ -127,8 +117,6 @@ class Chi2(Distribution):
     )
     distribution = staticmethod(lambda y, df: special.chdtr(df, y))
     upper = staticmethod(lambda y, df: special.chdtrc(df, y))
-    quantile = staticmethod(lambda q, df: special.gammaincinv(df * 0.5, q) * 2)
-    upper_quantile = staticmethod(lambda q, df: special.chdtri(df, q))
     average = staticmethod(lambda df: df)
     variance = staticmethod(lambda df: 2 * df)
     information = staticmethod(lambda df: gamma_entropy(df * 0.5) + math.log(2))
@@ -150,7 +138,6 @@ class FisherF(Distribution):
     )
     distribution = staticmethod(lambda y, m, n: special.fdtr(m, n, y))
     upper = staticmethod(lambda y, m, n: special.fdtrc(m, n, y))
-    quantile = staticmethod(lambda q, m, n: special.fdtri(m, n, q))
     average = staticmethod(
         lambda m, n: where(greater(n, 2), n / (where(greater(n, 2), n, 3) - 2), math.inf) + 0 * m
     )
@@ -182,8 +169,6 @@ class HalfNorm(Distribution):
     log_density = staticmethod(lambda y: 0.5 * math.log(2 / math.pi) - y * y * 0.5)
     distribution = staticmethod(lambda y: ours.erf(y * _ROOT_HALF))
     upper = staticmethod(lambda y: ours.erfc(y * _ROOT_HALF))
-    quantile = staticmethod(lambda q: ours.ndtri((1 + q) * 0.5))
-    upper_quantile = staticmethod(lambda q: -ours.ndtri(q * 0.5))
     average = staticmethod(constant_formula(math.sqrt(2 / math.pi)))
     variance = staticmethod(constant_formula(1 - 2 / math.pi))
     information = staticmethod(constant_formula(0.5 * math.log(math.pi / 2) + 0.5))
@@ -198,8 +183,6 @@ class Rayleigh(Distribution):
     distribution = staticmethod(lambda y: -expm1(y * y * -0.5))
     upper = staticmethod(lambda y: exp(y * y * -0.5))
     log_upper = staticmethod(lambda y: y * y * -0.5)
-    quantile = staticmethod(lambda q: sqrt(-2 * log1p(-q)))
-    upper_quantile = staticmethod(lambda q: sqrt(-2 * log(q)))
     average = staticmethod(constant_formula(math.sqrt(math.pi / 2)))
     variance = staticmethod(constant_formula((4 - math.pi) / 2))
     information = staticmethod(constant_formula(_EULER / 2 + 1 - 0.5 * math.log(2)))
@@ -213,8 +196,6 @@ class Maxwell(Distribution):
     log_density = staticmethod(lambda y: 0.5 * math.log(2 / math.pi) + 2 * log(y) - y * y * 0.5)
     distribution = staticmethod(lambda y: special.gammainc(1.5, y * y * 0.5))
     upper = staticmethod(lambda y: special.gammaincc(1.5, y * y * 0.5))
-    quantile = staticmethod(lambda q: sqrt(2 * special.gammaincinv(1.5, q)))
-    upper_quantile = staticmethod(lambda q: sqrt(2 * special.gammainccinv(1.5, q)))
     average = staticmethod(constant_formula(2 * math.sqrt(2 / math.pi)))
     variance = staticmethod(constant_formula(3 - 8 / math.pi))
     information = staticmethod(constant_formula(_EULER + 0.5 * _LOG_2PI - 0.5))
@@ -231,8 +212,6 @@ class InvGamma(Distribution):
     )
     distribution = staticmethod(lambda y, a: special.gammaincc(a, 1 / y))
     upper = staticmethod(lambda y, a: special.gammainc(a, 1 / y))
-    quantile = staticmethod(lambda q, a: 1 / special.gammainccinv(a, q))
-    upper_quantile = staticmethod(lambda q, a: 1 / special.gammaincinv(a, q))
     average = staticmethod(
         lambda a: where(greater(a, 1), 1 / (where(greater(a, 1), a, 2) - 1), math.inf)
     )

@@ -13,13 +13,9 @@ from ...ops import (
     expm1,
     greater,
     hypot,
-    less,
     less_equal,
     log,
-    log1p,
-    minimum,
     ones_like,
-    tan,
     where,
 )
 from .. import special
@@ -40,8 +36,6 @@ class Norm(Distribution):
     upper = staticmethod(lambda y: ours.ndtr(-y))
     log_distribution = staticmethod(lambda y: ours.log_ndtr(y))
     log_upper = staticmethod(lambda y: ours.log_ndtr(-y))
-    quantile = staticmethod(lambda q: ours.ndtri(q))
-    upper_quantile = staticmethod(lambda q: -ours.ndtri(q))
     average = staticmethod(constant_formula(0.0))
     variance = staticmethod(constant_formula(1.0))
     information = staticmethod(constant_formula(0.5 * (_LOG_2PI + 1)))
@@ -54,8 +48,6 @@ class StudentT(Distribution):
     log_density = staticmethod(lambda y, df: t_log_density(df, y))
     distribution = staticmethod(lambda y, df: special.stdtr(df, y))
     upper = staticmethod(lambda y, df: special.stdtr(df, -y))
-    quantile = staticmethod(lambda q, df: special.stdtrit(df, q))
-    upper_quantile = staticmethod(lambda q, df: -special.stdtrit(df, q))
     average = staticmethod(lambda df: where(greater(df, 1), 0 * df, math.inf))
     variance = staticmethod(
         lambda df: where(
@@ -86,8 +78,6 @@ class Laplace(Distribution):
     log_density = staticmethod(lambda y: -abs(y) - math.log(2))
     distribution = staticmethod(lambda y: _laplace(y))
     upper = staticmethod(lambda y: _laplace(-y))
-    quantile = staticmethod(lambda q: _laplace_inverse(q))
-    upper_quantile = staticmethod(lambda q: -_laplace_inverse(q))
     average = staticmethod(constant_formula(0.0))
     variance = staticmethod(constant_formula(2.0))
     information = staticmethod(constant_formula(math.log(2) + 1))
@@ -96,11 +86,6 @@ class Laplace(Distribution):
 def _laplace(y: Any) -> Any:
     half = 0.5 * exp(-abs(y))
     return where(greater(y, 0), 1 - half, half)
-
-
-def _laplace_inverse(q: Any) -> Any:
-    above = greater(q, 0.5)
-    return where(above, -log(2 * (1 - where(above, q, 0.5))), log(2 * where(above, 0.5, q)))
 
 
 class Logistic(Distribution):
@@ -112,8 +97,6 @@ class Logistic(Distribution):
     upper = staticmethod(lambda y: ours.expit(-y))
     log_distribution = staticmethod(lambda y: ours.log_expit(y))
     log_upper = staticmethod(lambda y: ours.log_expit(-y))
-    quantile = staticmethod(lambda q: ours.logit(q))
-    upper_quantile = staticmethod(lambda q: -ours.logit(q))
     average = staticmethod(constant_formula(0.0))
     variance = staticmethod(constant_formula(math.pi**2 / 3))
     information = staticmethod(constant_formula(2.0))
@@ -126,19 +109,9 @@ class Cauchy(Distribution):
     log_density = staticmethod(lambda y: -math.log(math.pi) - 2 * log(hypot(1.0, y)))
     distribution = staticmethod(lambda y: atan2(ones_like(y), -y) / math.pi)
     upper = staticmethod(lambda y: atan2(ones_like(y), y) / math.pi)
-    quantile = staticmethod(lambda q: _cauchy_inverse(q))
-    upper_quantile = staticmethod(lambda q: -_cauchy_inverse(q))
     average = staticmethod(constant_formula(math.nan))
     variance = staticmethod(constant_formula(math.nan))
     information = staticmethod(constant_formula(math.log(4 * math.pi)))
-
-
-def _cauchy_inverse(q: Any) -> Any:
-    """The quantiles; in the tails by the distance from zero or one, which keeps all digits."""
-    rest = minimum(q, 1 - q)
-    tail = less(rest, 0.25)
-    far = 1 / tan(where(tail, rest, 0.25) * math.pi)
-    return where(tail, where(less(q, 0.5), -far, far), tan((where(tail, 0.5, q) - 0.5) * math.pi))
 
 
 class GumbelR(Distribution):
@@ -149,8 +122,6 @@ class GumbelR(Distribution):
     distribution = staticmethod(lambda y: exp(-exp(-y)))
     upper = staticmethod(lambda y: -expm1(-exp(-y)))
     log_distribution = staticmethod(lambda y: -exp(-y))
-    quantile = staticmethod(lambda q: -log(-log(q)))
-    upper_quantile = staticmethod(lambda q: -log(-log1p(-q)))
     average = staticmethod(constant_formula(_EULER))
     variance = staticmethod(constant_formula(math.pi**2 / 6))
     information = staticmethod(constant_formula(_EULER + 1))
@@ -164,8 +135,6 @@ class GumbelL(Distribution):
     distribution = staticmethod(lambda y: -expm1(-exp(y)))
     upper = staticmethod(lambda y: exp(-exp(y)))
     log_upper = staticmethod(lambda y: -exp(y))
-    quantile = staticmethod(lambda q: log(-log1p(-q)))
-    upper_quantile = staticmethod(lambda q: log(-log(q)))
     average = staticmethod(constant_formula(-_EULER))
     variance = staticmethod(constant_formula(math.pi**2 / 6))
     information = staticmethod(constant_formula(_EULER + 1))

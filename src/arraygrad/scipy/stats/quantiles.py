@@ -1,4 +1,4 @@
-"""Quantiles that no formula gives: values are SciPy's, derivatives those of an implicit function.
+"""Quantiles: values are SciPy's, derivatives those of an implicit function.
 
 At a fixed probability q, the distribution function F(x, shapes) = q gives
 ``dx = (dq - F_shapes d(shapes)) / density``.
@@ -6,6 +6,7 @@ At a fixed probability q, the distribution function F(x, shapes) = q gives
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from ...core.array import AnyFunction
 from ...core.kinds import Elementwise
 from ...func import vjp
-from ...ops import exp
+from ...ops import equal, exp, logical_or, where
 from ...ops.define.library import declare
 from ..twins import by_scipy
 
@@ -27,8 +28,13 @@ def implicit_quantiles(distribution: Any, which: str) -> AnyFunction:
         w = g / exp(type(distribution).log_density(at, *parameters)) * side
         if not any(wanted[1:]):
             return w, *(None for _ in parameters)
-        _, pull = vjp(lambda *moving: distribution._cdf_of(out, *moving), *parameters)
-        found = pull(w * -side)
+        # Ends of the support do not move with the shapes, unless they are functions of these.
+        ends = [e for e in distribution._ends(parameters) if isinstance(e, float)]
+        at_end = functools.reduce(logical_or, (equal(out, e) for e in ends), np.asarray(False))
+        inside, at = distribution._inside(out, parameters, at_end)
+        at = where(at_end, 0.0, out) if inside is None else at
+        _, pull = vjp(lambda *moving: distribution._cdf_of(at, *moving), *parameters)
+        found = pull(where(at_end, 0.0, w * -side))
         return w, *(found if isinstance(found, tuple) else (found,))
 
     compute = getattr(distribution.scipy, which)
