@@ -144,6 +144,17 @@ def test_full_disk(tmp_path: Path, monkeypatch: Any) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_folder_that_is_named_from_the_working_folder(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("ARRAYGRAD_CACHE", "code")
+    monkeypatch.chdir(tmp_path)
+    store = stored.store.__wrapped__()
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")  # as many programs do
+    store.write("name", b"code")
+    assert store.read("name") == b"code"
+    assert [path.name for path in (tmp_path / "code").iterdir()] == ["name"]
+
+
 def test_the_oldest_files_go(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(stored, "_BETWEEN", 1)
     store = CodeStore(tmp_path, limit=4000)

@@ -258,6 +258,11 @@ BAD: list[tuple[Any, str]] = [
     (lambda: nn.batch_norm(x3, weight=np.ones(2), training=True), "weight must have one number"),
     (lambda: nn.linear(x3, np.ones((4, 4))), "their last axes must have the same length"),
     (lambda: nn.scaled_dot_product_attention(x3, x3, x3, np.ones((3, 3), int)), "attn_mask must"),
+    (lambda: nn.scaled_dot_product_attention(x3, x3, x3, np.ones((4, 3), bool)), "3 queries"),
+    (lambda: nn.one_hot(np.array([0, 4]), -2), "num_classes must be at least -1"),
+    (lambda: nn.local_response_norm(x3, 0), "size must be at least 1"),
+    (lambda: nn.multi_margin_loss(x3[0], np.zeros(3, int), 1, 1.0, x3[0, 0, :2]), "for each of 5"),
+    (lambda: nn.multi_margin_loss(x3, np.zeros(2, int)), "one or two axes"),
     (lambda: nn.rnn(x3, [(np.ones((4, 5)), np.ones((4, 3)))]), r"weight_hh must have the shape"),
     (lambda: nn.rnn(x3, [(np.ones((4, 2)), np.ones((4, 4)))]), r"weight_ih must have 1 rows"),
     (lambda: nn.pad(x3, (1, 2, 3)), "pad must be pairs"),
@@ -270,6 +275,32 @@ BAD: list[tuple[Any, str]] = [
 def test_bad_input(call: Any, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_a_mask_for_other_queries_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attention, "_AT_ONCE", 8)
+    with pytest.raises(ValueError, match="3 queries and 3 keys"):
+        nn.scaled_dot_product_attention(x3, x3, x3, np.ones((4, 3), bool))
+
+
+@pytest.mark.filterwarnings("ignore:Mean of empty slice", "ignore:invalid value")
+def test_losses_of_no_samples() -> None:
+    none = np.ones((0, 3))
+    assert np.isnan(nn.cross_entropy(none, none))
+    assert np.isnan(nn.multi_margin_loss(none, np.zeros(0, int)))
+    assert np.isnan(nn.multilabel_margin_loss(none, np.zeros((0, 3), int)))
+    assert nn.multi_margin_loss(none, np.zeros(0, int), reduction="sum") == 0
+    assert nn.kl_div(np.array(0.5), np.array(0.0), reduction="batchmean") == 0
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0, 3.0])
+def test_a_norm_of_zeros_in_a_window_has_no_slope(p: float) -> None:
+    """As in PyTorch: activations after `relu` are zero in many windows."""
+    x = ag.tensor([[0.0, 0.0, 3.0, 4.0]], requires_grad=True)
+    slopes = ag.grad(nn.lp_pool1d(x, p, 2).sum(), x)
+    norm = (3**p + 4**p) ** (1 / p)
+    expected = [[0, 0, (3 / norm) ** (p - 1), (4 / norm) ** (p - 1)]]
+    np.testing.assert_allclose(slopes, expected)
 
 
 def test_classes_out_of_range() -> None:

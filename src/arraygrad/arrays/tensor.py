@@ -176,6 +176,9 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         if self.size != 1:
             raise ValueError(f"item() is for tensors with one element, this one has {self.size}")
         x = stand_in_for(self)
+        array = x._array if isinstance(x, Tensor) else x
+        if isinstance(array, (ndarray, generic)):
+            return array.item()
         return backend_of(x).item(ops.plain(x))
 
     def tolist(self) -> Any:

@@ -272,7 +272,8 @@ def _record(cls: type[Function], level: float, args: tuple[Any, ...]) -> tuple[A
             value = value._array
         ours.append(own)
         given.append(value)
-        deeper = deeper or is_transformed(value)
+        if type(value) is not np.ndarray:
+            deeper = deeper or is_transformed(value)
     ctx = cls.context(cls, tuple(edges), tuple(wanted), len(args))
     if make is not Tensor:
         ctx._made = make

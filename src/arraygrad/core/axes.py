@@ -56,7 +56,7 @@ def shape_tuple(shape: Any, name: str = "shape") -> tuple[int, ...]:
         except TypeError:  # an array with several elements has __index__, too, and it raises
             pass
     try:
-        return tuple(operator.index(n) for n in shape)
+        return tuple(map(operator.index, shape))
     except TypeError:
         raise TypeError(f"{name} must be an integer or a sequence of them, got {shape!r}") from None
 

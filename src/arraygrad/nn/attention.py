@@ -165,6 +165,11 @@ def scaled_dot_product_attention(
     if enable_gqa:
         key, value = _repeated(key, query, "key"), _repeated(value, query, "value")
     queries, keys = query.shape[-2], key.shape[-2]
+    last = () if attn_mask is None else tuple(attn_mask.shape[-2:])
+    if any(n not in (1, m) for n, m in zip(last[::-1], (keys, queries), strict=False)):
+        raise ValueError(
+            f"attn_mask of shape {shape_of(attn_mask)} is not for {queries} queries and {keys} keys"
+        )
 
     def block(first: int, end: int, q: Any, k: Any, v: Any, mask: Any) -> Any:
         if is_causal:

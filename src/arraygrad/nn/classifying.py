@@ -62,14 +62,17 @@ def _shares(input: Any, target: Any, weight: Any, ignore_index: int) -> tuple[An
     place = _checked(target, input.shape[axis], ignore_index)
     factor = ops.astype(ops.not_equal(target, ignore_index), input.dtype)
     if weight is not None:
-        if shape_of(weight) != (input.shape[axis],):
-            raise ValueError(
-                f"weight must have one number for each of {input.shape[axis]} classes, not shape "
-                f"{shape_of(weight)}"
-            )
-        found = ops.take(weight, ops.reshape(place, (-1,)), axis=0)
-        factor = ops.reshape(found, shape) * factor
+        factor = ops.reshape(_weight_of(weight, place, input.shape[axis]), shape) * factor
     return place, factor, shape
+
+
+def _weight_of(weight: Any, classes: Any, count: int) -> Any:
+    """The factors of some classes, one after another, of `count` that there are."""
+    if shape_of(weight) != (count,):
+        raise ValueError(
+            f"weight must have one number for each of {count} classes, not shape {shape_of(weight)}"
+        )
+    return ops.take(weight, ops.reshape(classes, (-1,)), axis=0)
 
 
 def _nll(input: Any, target: Any, weight: Any, ignore_index: int, how: str) -> Any:
@@ -155,7 +158,7 @@ def _cross_entropy(
         share = target * (1 - label_smoothing) + label_smoothing / classes
         loss = -ops.sum(share * (logs if weights is None else logs * weights), axis=axis)
         # PyTorch's mean of weighted shares is over the samples, not over the weights.
-        return ops.sum(loss) / max(size(loss), 1) if how == "mean" else reduced(loss, how)
+        return reduced(loss, how)
     plain_loss = _nll(logs, target, weight, ignore_index, how)
     if not label_smoothing:
         return plain_loss
@@ -174,8 +177,8 @@ def _cross_entropy(
 
 def _rows(input: Any) -> tuple[Any, bool]:
     """The input with an axis of samples, and whether it had none."""
-    if input.ndim > 2 or not size(input):
-        raise ValueError(f"input must have at most two axes, not shape {shape_of(input)}")
+    if input.ndim not in (1, 2) or not input.shape[-1]:
+        raise ValueError(f"input must have one or two axes, not shape {shape_of(input)}")
     return (input, False) if input.ndim == 2 else (ops.reshape(input, (1, -1)), True)
 
 
@@ -207,7 +210,7 @@ def multi_margin_loss(
     gap = above_zero(margin - ops.take_along_axis(x, place, axis=1) + x)
     loss = gap if p == 1 else gap * gap
     if weight is not None:
-        loss = loss * ops.expand_dims(ops.take(weight, ops.reshape(target, (-1,)), axis=0), 1)
+        loss = loss * ops.expand_dims(_weight_of(weight, target, classes), 1)
     loss = ops.where(ops.equal(place, constant(np.arange(classes), x)), 0, loss)
     loss = ops.sum(loss, axis=1) / classes
     return reduced(loss[0] if single else loss, reduction)

@@ -128,7 +128,7 @@ def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = 
         target = as_floats(target, input)
         loss = special.xlogy(target, target) - target * input
     if reduction == "batchmean":
-        return ops.sum(loss) / input.shape[0]
+        return ops.sum(loss) / (input.shape[0] if input.ndim else 1)
     return reduced(loss, reduction)
 
 

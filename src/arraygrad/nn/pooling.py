@@ -371,7 +371,9 @@ def _lp_pool(count: int) -> Any:
         mean = _averaged(
             powers, options=options, ceil_mode=ceil_mode, count_include_pad=True, divisor=None
         )
-        return ops.pow(mean * math.prod(options[0]), 1 / norm_type)
+        total = mean * math.prod(options[0])
+        is_zero = ops.equal(total, 0)  # where a root has no slope, or an infinite one
+        return ops.where(is_zero, 0, ops.pow(ops.where(is_zero, 1, total), 1 / norm_type))
 
     return pooled
 

@@ -16,6 +16,7 @@ from ..ops.indexing import _index_add
 from .common import (
     OptionError,
     UnsupportedError,
+    at_least,
     check_arrays,
     checked_index,
     constant,
@@ -45,6 +46,7 @@ def one_hot(input: Any, num_classes: int = -1) -> Any:
     """
     if kind(input) != "i":
         raise ValueError(f"input must have an integer dtype, not {input.dtype}")
+    at_least(-1, num_classes=(num_classes,))
     values = known(input)
     if num_classes < 0:
         if values is None or not values.size:

@@ -155,6 +155,9 @@ def split_index(x: Any, key: Any) -> tuple[Template, tuple[Any, ...]]:
             return (_plain_slice(key),), ()
         if type(key) is int and -shape[0] <= key < shape[0]:
             return ((key,) if len(shape) == 1 else (key, Ellipsis)), ()
+        if type(key) is tuple and len(key) == 2 and key[1] is Ellipsis and type(key[0]) is int:
+            if -shape[0] <= key[0] < shape[0]:
+                return key, ()
     parts = key if isinstance(key, tuple) else (key,)
     template: list[Any] = []
     indices: list[Any] = []

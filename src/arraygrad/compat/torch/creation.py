@@ -147,7 +147,8 @@ def makes(make: Callable[..., Any]) -> Callable[..., Tensor]:
         **own: Any,
     ) -> Tensor:
         check_device(device)
-        check_layout(make.__name__, {key: own.pop(key) for key in _LAYOUT if key in own})
+        if own:
+            check_layout(make.__name__, {key: own.pop(key) for key in _LAYOUT if key in own})
         if out is not None and dtype is None:
             dtype = out.dtype
         array = make(*args, dtype=None if dtype is None else numpy_of(dtype), **own)
@@ -165,11 +166,13 @@ def filled(name: str, doc: str, fill: Callable[..., Any]) -> Callable[..., Tenso
     """The function that makes a tensor of a shape: `fill(shape, dtype, ...)` gives the array."""
 
     def make(*shape: Any, dtype: Any, size: Any = None, **own: Any) -> Any:
-        found = sizes(tuple(map(unwrap, shape if size is None else (size,))))
-        if any(n < 0 for n in found):
+        found = sizes(unwrap(shape if size is None else (size,)))
+        if min(found, default=0) < 0:
             raise RuntimeError(f"{name}(): negative dimension in size {found}")
-        with as_torch_raises():
+        try:
             return fill(found, usual(dtype), **own)
+        except ValueError as error:
+            raise RuntimeError(str(error)) from error
 
     make.__name__, make.__doc__ = name, doc
     return makes(make)

@@ -177,10 +177,10 @@ class Tensor:
 
     def item(self) -> Any:
         """The only element as a Python number."""
-        with as_torch_raises(TypeError):
-            if isinstance(self._t, Batched | Dual):
-                return _number_of(self._t)
-            return self._t.item()
+        try:
+            return _number_of(self._t)
+        except (TypeError, ValueError) as error:
+            raise RuntimeError(str(error)) from error
 
     def tolist(self) -> Any:
         """The values as nested lists of Python numbers."""

@@ -37,11 +37,15 @@ def _key(key: Any) -> Any:
 
 
 def _getitem(self: Tensor, key: Any) -> Tensor:
-    place = _key(key)
-    parts = place if type(place) is tuple else (place,)
-    if len(parts) == self._t.ndim and all(isinstance(p, int) or _is_item(p) for p in parts):
-        place = (*parts, Ellipsis)  # PyTorch's items are views
-    found = self._t[place]
+    array = self._t
+    if type(key) is int:
+        found = array[(key, Ellipsis)]  # PyTorch's items are views
+    else:
+        place = _key(key)
+        parts = place if type(place) is tuple else (place,)
+        if len(parts) == array.ndim and all(isinstance(p, int) or _is_item(p) for p in parts):
+            place = (*parts, Ellipsis)
+        found = array[place]
     made = new(Tensor)
     made._t = found
     if origin_of(found) is not None:
@@ -64,13 +68,15 @@ def _setitem(self: Tensor, key: Any, value: Any) -> None:
             value = ops.astype(value, self._t.dtype)
     place = _key(key)
     parts = place if type(place) is tuple else (place,)
-    if all(isinstance(p, Batched) and p.dtype.kind in "iu" for p in parts):
-        index_put_(self, tuple(map(wrap, parts)), wrap(value))
-        return
-    axis = _differing_axis(parts, self.ndim)
-    if axis is not None:
-        _put_along(self, axis, next(p for p in parts if isinstance(p, Batched)), value)
-        return
+    own = [p for p in parts if isinstance(p, Batched) and p.dtype.kind in "iu"]
+    if own:
+        if len(own) == len(parts):
+            index_put_(self, tuple(map(wrap, parts)), wrap(value))
+            return
+        axis = _differing_axis(parts, self.ndim)
+        if axis is not None:
+            _put_along(self, axis, own[0], value)
+            return
     if isinstance(value, Array) and value.ndim:
         # PyTorch drops axes of length one in front, as in `x[0] = row` with a row of shape (1, n).
         extra = value.ndim - self._t[place].ndim

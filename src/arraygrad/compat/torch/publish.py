@@ -34,6 +34,9 @@ Dtypes = Literal["same", "promoted", "floating"]
 
 METHODS: dict[str, AnyFunction] = {}
 
+# The types of arguments that a function takes as they are.
+_PLAIN = frozenset((bool, int, float, complex, str, type(None)))
+
 
 class Published(Protocol):
     """A function of PyTorch, and the function on arrays that it was made of."""
@@ -82,7 +85,13 @@ def _function(
                 kwargs = _by_own_names(native, kwargs)
             kwargs = {k: v._t if type(v) is Tensor else unwrap(v) for k, v in kwargs.items()}
         try:
-            result = native(*[a._t if type(a) is Tensor else unwrap(a) for a in args], **kwargs)
+            result = native(
+                *[
+                    a._t if type(a) is Tensor else a if type(a) in _PLAIN else unwrap(a)
+                    for a in args
+                ],
+                **kwargs,
+            )
         except ValueError as error:
             raise as_in_torch(own, error, (*args, *kwargs.values())) from error
         except AttributeError as error:  # of a number where a tensor is needed
@@ -93,11 +102,14 @@ def _function(
             note_birth(result, args)
         if out is not None:
             return into(out, result, own)
-        made = wrap(result)
-        if origin_of(result) is not None:
-            if isinstance(args[0], Tensor):
+        if isinstance(result, Array):
+            made = new(Tensor)
+            made._t = result
+            if origin_of(result) is not None and isinstance(args[0], Tensor):
                 note_view(made, args[0])
-        elif type(made) is tuple:
+            return made
+        made = wrap(result)
+        if type(made) is tuple:
             for part, source in zip(made, _sources(args, len(made)), strict=True):
                 if type(part) is Tensor and origin_of(part._t) is not None:
                     note_view(part, source, how)

@@ -143,7 +143,7 @@ def store() -> CodeStore:
     named = os.environ.get("ARRAYGRAD_CACHE")
     if named == "0":
         return CodeStore(None)
-    return CodeStore(Path(named) if named else _users_folder())
+    return CodeStore(Path(named).absolute() if named else _users_folder())
 
 
 def _users_folder() -> Path | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import itertools
 from typing import Any
 
@@ -107,22 +108,24 @@ def _one_dtype(tensors: Any) -> list[Any]:
     for part in tensors:
         if not isinstance(part, Array):
             raise TypeError(f"expected tensors, not {type(part).__name__}")
-    wanted = tensors[0].dtype
-    for part in tensors[1:]:
-        wanted = promote(wanted, part.dtype)
-    return [p if p.dtype == wanted else ops.astype(p, wanted) for p in tensors]
+    dtypes = [part.dtype for part in tensors]
+    wanted = functools.reduce(promote, dtypes)
+    return [
+        p if own == wanted else ops.astype(p, wanted)
+        for p, own in zip(tensors, dtypes, strict=True)
+    ]
 
 
 @function(method=False)
 def cat(tensors: Any, dim: int = 0) -> Any:
     """Tensors one after the other along an axis."""
     parts = _one_dtype(tensors)
-    if not all(p.ndim for p in parts):
+    counts = {p.ndim for p in parts}
+    if 0 in counts:
         raise RuntimeError("cat(): a zero-dimensional tensor cannot be concatenated: use stack()")
-    kept = parts
-    if any(p.ndim != 1 for p in parts):  # as in PyTorch, empty vectors fit everything
-        kept = [p for p in parts if p.shape != (0,)] or parts[:1]
-    return ops.concat(kept, axis=dim)
+    if counts != {1}:  # as in PyTorch, empty vectors fit everything
+        parts = [p for p in parts if p.shape != (0,)] or parts[:1]
+    return ops.concat(parts, axis=dim)
 
 
 concat = concatenate = cat

@@ -33,7 +33,10 @@ def sizes(given: tuple[Any, ...]) -> tuple[int, ...]:
     """Lengths that were given one by one, or as one tuple."""
     if len(given) == 1 and isinstance(given[0], tuple | list):
         given = tuple(given[0])
-    return tuple(int(asarray(n).item()) if isinstance(n, Array) else int(n) for n in given)
+    for n in given:
+        if type(n) is not int:
+            return tuple(int(asarray(n).item()) if isinstance(n, Array) else int(n) for n in given)
+    return given
 
 
 # --- views ---
@@ -50,11 +53,12 @@ def view(input: Any, *shape: Any, dtype: Any = None) -> Any:
         if wanted == input.dtype:
             return input[...]
         return asarray(np.asarray(input.array).view(wanted))
-    if (size := sizes(shape)) and not _viewable(input, size):
+    size = sizes(shape)
+    if size and not _viewable(input, size):
         raise RuntimeError(
             f"view() of shape {size}: the elements are not in this order in memory: use reshape()"
         )
-    return ops.reshape(input, sizes(shape))
+    return ops.reshape(input, size)
 
 
 def in_memory(array: Any) -> Any:
