@@ -175,3 +175,23 @@ def outcome(call: str, torch: Any) -> Any:
 @pytest.mark.parametrize("call", SAME)
 def test_same_as_torch(call: str) -> None:
     assert outcome(call, ours) == outcome(call, theirs)
+
+
+@pytest.mark.parametrize("dtype", "float16 bfloat16 float32 float64 complex64 int64 bool".split())
+def test_tensors_are_printed_as_in_pytorch(dtype: str) -> None:
+    if dtype == "bfloat16":
+        pytest.importorskip("ml_dtypes")
+    rng = np.random.default_rng(0)
+    values = [[0.5, 0.25], [1e4, 1.0], [6e4, 1e-3], [1e-5, 1e-4], [0.0, 0.0], [100.0, -0.5], 3.5]
+    if dtype not in ("int64", "bool"):
+        values += [[np.nan, 1.0], [np.inf, 2e4], [-np.inf, 0.1]]
+    if dtype == "complex64":
+        values += [[0.5 - 2j, 3], [1e-5j, 1], [np.nan + 1j, 2]]
+    for shape in ((0,), (2, 0), (30,), (1001,), (40, 40), (2, 3, 4), (7, 8, 30)):
+        values += [scale * rng.normal(size=shape) for scale in (1, 100, 1e-6)]
+    for value in values:
+        both = [
+            m.tensor(np.asarray(value).tolist(), dtype=getattr(m, dtype)) for m in (ours, theirs)
+        ]
+        shaped = [x.reshape(np.shape(value)) for x in both]
+        assert repr(shaped[0]) == repr(shaped[1])

@@ -207,6 +207,13 @@ def test_copies(x: torch.Tensor) -> None:
         (lambda: torch.tensor([True]), "tensor([True])"),
         (lambda: torch.tensor([True, False]), "tensor([ True, False])"),
         (lambda: torch.tensor([1 + 2j]), "tensor([1.+2.j])"),
+        (lambda: torch.tensor([1e4, 1.0]), "tensor([1.0000e+04, 1.0000e+00])"),
+        (lambda: torch.tensor([np.nan, 1.0]), "tensor([nan, 1.])"),
+        (
+            lambda: torch.tensor([0.5, 6e4], dtype=torch.float16),
+            "tensor([5.0000e-01, 6.0000e+04], dtype=torch.float16)",
+        ),
+        (lambda: torch.arange(2000), "tensor([   0,    1,    2,  ..., 1997, 1998, 1999])"),
         (lambda: torch.ones(1, dtype=torch.float64), "tensor([1.], dtype=torch.float64)"),
         (lambda: torch.ones(1, requires_grad=True), "tensor([1.], requires_grad=True)"),
         (lambda: torch.ones(1, requires_grad=True) * 2, "tensor([2.], grad_fn=<MulBackward0>)"),
