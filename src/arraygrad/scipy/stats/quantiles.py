@@ -33,8 +33,9 @@ def implicit_quantiles(distribution: Any, which: str) -> AnyFunction:
         at_end = functools.reduce(logical_or, (equal(out, e) for e in ends), np.asarray(False))
         inside, at = distribution._inside(out, parameters, at_end)
         at = where(at_end, 0.0, out) if inside is None else at
-        _, pull = vjp(lambda *moving: distribution._cdf_of(at, *moving), *parameters)
-        found = pull(where(at_end, 0.0, w * -side))
+        of = distribution._cdf_of if which == "ppf" else distribution._sf_of
+        _, pull = vjp(lambda *moving: of(at, *moving), *parameters)
+        found = pull(where(at_end, 0.0, -w))
         return w, *(found if isinstance(found, tuple) else (found,))
 
     compute = getattr(distribution.scipy, which)
