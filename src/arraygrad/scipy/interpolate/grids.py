@@ -236,6 +236,10 @@ class RegularGridInterpolator(AlsoOfTensors, SCIPY.RegularGridInterpolator):  # 
 
     of_tensors = _TensorGrid
 
+    def again(self) -> Any:
+        """The same object, for tensors; SciPy does not copy the values."""
+        return _TensorGrid(self.grid, self.values, self.method, self.bounds_error, self.fill_value)
+
 
 @twin(SCIPY.interpn)
 def interpn(
