@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import tracemalloc
 from typing import Any
 
@@ -126,3 +127,32 @@ def test_a_fit_of_many_points_needs_no_dense_matrix() -> None:
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 100e6  # the matrix would have 480 MB
+
+
+_MADE: list[Any] = [
+    lambda x, y: interpolate.CubicSpline(x, y),
+    lambda x, y: interpolate.PchipInterpolator(x, y),
+    lambda x, y: interpolate.make_interp_spline(x, y),
+    lambda x, y: interpolate.interp1d(x, y),
+    lambda x, y: interpolate.KroghInterpolator(x, y),
+    lambda x, y: interpolate.RBFInterpolator(x[:, None], y),
+    lambda x, y: interpolate.BarycentricInterpolator(x, y),
+    lambda x, y: interpolate.RegularGridInterpolator((x,), y),
+]
+
+
+@pytest.mark.parametrize("make", _MADE)
+def test_objects_of_plain_arrays_keep_what_scipys_keep(make: Any) -> None:
+    y = np.array([1.0, 3.0, 2.0, 5.0])
+    made = make(np.arange(4.0), y)
+    at = np.array([[1.5]])
+    for curve in (made, pickle.loads(pickle.dumps(made))):
+        np.testing.assert_allclose(curve(ag.tensor(at)), curve(at), rtol=1e-13)
+    y[:] = 9.0  # some of SciPy's classes copy, and others do not
+    np.testing.assert_allclose(made(ag.tensor(at)), made(at), rtol=1e-13)
+
+
+def test_values_may_be_set_later() -> None:
+    curve = interpolate.BarycentricInterpolator(np.arange(3.0), [0.0, 0.0, 0.0])
+    curve.set_yi([0.0, 1.0, 4.0])
+    assert ag.func.grad(curve)(1.5) == pytest.approx(3.0)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.sparse.linalg
 from crossing import IS_RECENT
 
 import arraygrad as ag
@@ -128,6 +129,25 @@ def test_sparse_vectors_of_values_that_coincide_have_no_gradient(k: int) -> None
     _, vectors = ag.scipy.sparse.linalg.eigsh(a, k=k)
     with pytest.raises(SingularError, match=r"coincide.*the gap is"):
         ag.grad((vectors**2 * np.arange(6.0)[:, None]).sum(), a)
+
+
+def test_the_other_value_of_a_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SciPy returns one value of a pair by chance, and is called twice for values alone."""
+    ours, original = ag.scipy.sparse.linalg.eigs, scipy.sparse.linalg.eigs
+
+    def eigs(*args: Any, return_eigenvectors: bool = True, **options: Any) -> Any:
+        values, vectors = original(*args, **options)
+        return (values, vectors) if return_eigenvectors else values.conj()
+
+    monkeypatch.setattr(scipy.sparse.linalg, "eigs", eigs)
+    a = np.diag([1.0, 1.0, 0.1, 0.2]) + np.diag([5.0, 0.0, 0.0], 1) - np.diag([3.0, 0.0, 0.0], -1)
+
+    def size(x: Any) -> Any:
+        return ag.abs(ours(x, k=1, return_eigenvectors=False))[0]
+
+    h = 1e-6 * np.eye(4)  # which moves the real part only
+    expected = np.max(np.abs(np.linalg.eigvals(a + h))) - np.max(np.abs(np.linalg.eigvals(a - h)))
+    assert np.trace(ag.func.grad(size)(a)) == pytest.approx(expected / 2e-6, rel=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore")  # of SciPy, about the logarithm

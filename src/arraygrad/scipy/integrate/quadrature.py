@@ -9,6 +9,7 @@ derivatives of the integrand along a direction of each array. If there are none,
 from __future__ import annotations
 
 import functools
+import inspect
 import warnings
 from typing import Any
 
@@ -301,50 +302,35 @@ def _option(opts: Any, depth: int, outer: Any, extra: Any) -> Any:
     return option(*outer, *extra) if callable(option) else option
 
 
-def dblquad(
-    func: AnyFunction,
-    a: Any,
-    b: Any,
-    gfun: Any,
-    hfun: Any,
-    args: Any = (),
-    epsabs: float = 1.49e-8,
-    epsrel: float = 1.49e-8,
-) -> Any:
-    """`scipy.integrate.dblquad`; the integral has derivatives by limits, `args` and closures."""
+def _over_regions(name: str, *pairs: tuple[str, str]) -> AnyFunction:
+    """The twin of a function whose parameters with these names are limits, from the inside out."""
+    signature = inspect.signature(getattr(SCIPY, name))
 
-    def inner(x: Any, *_: Any) -> Any:
-        return [_limit(gfun, x), _limit(hfun, x)]
+    def run(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        given = bound.arguments
 
-    return nquad(func, [inner, [a, b]], args, {"epsabs": epsabs, "epsrel": epsrel})
+        def limits(depth: int) -> AnyFunction:
+            def both(*outer: Any) -> list[Any]:
+                point = outer[: len(pairs) - 1 - depth][::-1]
+                ends = (given[end] for end in pairs[depth])
+                return [end(*point) if callable(end) else end for end in ends]
 
+            return both
 
-def tplquad(
-    func: AnyFunction,
-    a: Any,
-    b: Any,
-    gfun: Any,
-    hfun: Any,
-    qfun: Any,
-    rfun: Any,
-    args: Any = (),
-    epsabs: float = 1.49e-8,
-    epsrel: float = 1.49e-8,
-) -> Any:
-    """`scipy.integrate.tplquad`; the integral has derivatives by limits, `args` and closures."""
+        options = {key: given[key] for key in ("epsabs", "epsrel")}
+        ranges = [limits(depth) for depth in range(len(pairs))]
+        return nquad(given["func"], ranges, given["args"], options)
 
-    def innermost(y: Any, x: Any, *_: Any) -> Any:
-        return [_limit(qfun, x, y), _limit(rfun, x, y)]
-
-    def inner(x: Any, *_: Any) -> Any:
-        return [_limit(gfun, x), _limit(hfun, x)]
-
-    return nquad(func, [innermost, inner, [a, b]], args, {"epsabs": epsabs, "epsrel": epsrel})
+    run.__name__ = run.__qualname__ = name
+    run.__doc__ = f"`scipy.integrate.{name}`, with derivatives by limits, `args` and closures."
+    run.__signature__ = signature  # type: ignore[attr-defined]
+    return run
 
 
-def _limit(limit: Any, *point: Any) -> Any:
-    return limit(*point) if callable(limit) else limit
-
+dblquad = _over_regions("dblquad", ("gfun", "hfun"), ("a", "b"))
+tplquad = _over_regions("tplquad", ("qfun", "rfun"), ("gfun", "hfun"), ("a", "b"))
 
 # --- vectors --------------------------------------------------------------------------------------
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..twins import Extended, any_arrays
 
 
@@ -24,10 +26,21 @@ class AlsoOfTensors(metaclass=Extended):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._given = args, kwargs
+        self._given = _copied(args), {key: _copied(value) for key, value in kwargs.items()}
+
+    def again(self) -> Any:
+        """The same object, for tensors."""
+        args, kwargs = self._given
+        return self.of_tensors(*args, **kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if any_arrays(args, kwargs):
-            given, options = self._given
-            return self.of_tensors(*given, **options)(*args, **kwargs)
+            return self.again()(*args, **kwargs)
         return super().__call__(*args, **kwargs)  # type: ignore[misc]
+
+
+def _copied(item: Any) -> Any:
+    """An argument that does not change if the user writes to an array."""
+    if type(item) in (list, tuple):
+        return type(item)(map(_copied, item))
+    return item.copy() if isinstance(item, np.ndarray) else item

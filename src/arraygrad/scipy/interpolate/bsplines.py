@@ -25,7 +25,7 @@ from ...ops import (
 )
 from ..sparse.arrays import from_places
 from ..sparse.linalg.solvers import solve as sparse_solve
-from ..twins import Extended, any_arrays, double, has_arrays, refuse
+from ..twins import double, has_arrays, refuse
 from .piecewise import (
     SCIPY,
     along,
@@ -34,6 +34,7 @@ from .piecewise import (
     nodes_and_values,
     outside,
     taken,
+    twin_class,
     wide,
     wrapped,
 )
@@ -135,30 +136,6 @@ class TensorSpline:
         return whole(b) - whole(a)
 
 
-class BSpline(SCIPY.BSpline, metaclass=Extended):  # type: ignore[misc]
-    """SciPy's class, which can also be made of tensors and called with tensors."""
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """A `TensorSpline` if tensors are among the arguments, else SciPy's object."""
-        if any_arrays(args, kwargs):
-            return _of_tensors(*args, **kwargs)
-        return super().__new__(cls)
-
-    def __call__(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
-        if has_arrays((x,)):
-            return self._ours()(x, nu, extrapolate)
-        return super().__call__(x, nu, extrapolate)
-
-    def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
-        """The integral from `a` to `b`."""
-        if has_arrays((a, b)):
-            return self._ours().integrate(a, b, extrapolate)
-        return super().integrate(a, b, extrapolate)
-
-    def _ours(self) -> TensorSpline:
-        return TensorSpline(self.t, self.c, self.k, self.extrapolate, self.axis)
-
-
 def _of_tensors(t: Any, c: Any, k: int, extrapolate: Any = True, axis: int = 0) -> TensorSpline:
     c, place = along(c, axis)
     t = double(t)
@@ -170,6 +147,12 @@ def _of_tensors(t: Any, c: Any, k: int, extrapolate: Any = True, axis: int = 0) 
         )
     return TensorSpline(t, c, k, extrapolate, place)
 
+
+def _ours(spline: Any) -> TensorSpline:
+    return TensorSpline(spline.t, spline.c, spline.k, spline.extrapolate, spline.axis)
+
+
+BSpline = twin_class(SCIPY.BSpline, _of_tensors, _ours)
 
 # --- fits ----------------------------------------------------------------------------------------
 

@@ -22,12 +22,9 @@ from ...ops import (
     where,
 )
 from ..twins import (
-    Extended,
-    any_arrays,
     array_like,
     double,
     floating,
-    has_arrays,
     in_precision_of,
     twin,
 )
@@ -234,22 +231,14 @@ class _TensorGrid:
         return total
 
 
-class RegularGridInterpolator(SCIPY.RegularGridInterpolator, metaclass=Extended):  # type: ignore[misc]
+class RegularGridInterpolator(AlsoOfTensors, SCIPY.RegularGridInterpolator):  # type: ignore[misc]
     """SciPy's class, which can also be made of tensors and called with tensors."""
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """An interpolator of tensors if they are among the arguments, else SciPy's object."""
-        if any_arrays(args, kwargs):
-            return _TensorGrid(*args, **kwargs)
-        return super().__new__(cls)
+    of_tensors = _TensorGrid
 
-    def __call__(self, xi: Any, method: Any = None, **options: Any) -> Any:
-        if has_arrays((xi,)):
-            ours = _TensorGrid(
-                self.grid, self.values, self.method, self.bounds_error, self.fill_value
-            )
-            return ours(xi, method, **options)
-        return super().__call__(xi, method, **options)
+    def again(self) -> Any:
+        """The same object, for tensors; SciPy does not copy the values."""
+        return _TensorGrid(self.grid, self.values, self.method, self.bounds_error, self.fill_value)
 
 
 @twin(SCIPY.interpn)

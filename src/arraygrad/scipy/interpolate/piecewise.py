@@ -165,10 +165,15 @@ class TensorPPoly:
         return out
 
 
-def twin_class(original: Any, make: AnyFunction) -> Any:
-    """A class of piecewise polynomials of SciPy that also takes tensors.
+def _ours(spline: Any) -> TensorPPoly:
+    return TensorPPoly(spline.c, spline.x, spline.extrapolate, spline.axis)
 
-    Made of plain arrays, an object is SciPy's. Made of tensors by `make`, it is a `TensorPPoly`.
+
+def twin_class(original: Any, make: AnyFunction, ours: AnyFunction = _ours) -> Any:
+    """A class of splines of SciPy that also takes tensors.
+
+    Made of plain arrays, an object is SciPy's, and `ours` makes it one for tensors. Made of
+    tensors, it is what `make` returns.
     """
 
     class Twin(original, metaclass=Extended):  # type: ignore[misc]
@@ -181,20 +186,17 @@ def twin_class(original: Any, make: AnyFunction) -> Any:
 
         def __call__(self, x: Any, *args: Any, **kwargs: Any) -> Any:
             if has_arrays((x,)):
-                return _ours(self)(x, *args, **kwargs)
+                return ours(self)(x, *args, **kwargs)
             return super().__call__(x, *args, **kwargs)
 
         def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
             if has_arrays((a, b)):
-                return _ours(self).integrate(a, b, extrapolate)
+                return ours(self).integrate(a, b, extrapolate)
             return super().integrate(a, b, extrapolate)
 
     Twin.__name__ = Twin.__qualname__ = original.__name__
+    Twin.__module__ = make.__module__  # where pickle finds it
     return Twin
-
-
-def _ours(spline: Any) -> TensorPPoly:
-    return TensorPPoly(spline.c, spline.x, spline.extrapolate, spline.axis)
 
 
 PPoly = twin_class(SCIPY.PPoly, TensorPPoly)

@@ -62,6 +62,13 @@ class BarycentricInterpolator(AlsoOfTensors, SCIPY.BarycentricInterpolator):  # 
 
     of_tensors = _Polynomial
 
+    def again(self) -> Any:
+        """The same object, for tensors; it may have other nodes and values than at first."""
+        if self.yi is None:
+            return _Polynomial(self.xi)  # raises
+        values = self.yi.reshape(len(self.xi), *self._y_extra_shape)
+        return _Polynomial(self.xi, np.moveaxis(values, 0, self._y_axis), self._y_axis)
+
 
 class KroghInterpolator(AlsoOfTensors, SCIPY.KroghInterpolator):  # type: ignore[misc]
     """SciPy's class, which can also be made of tensors and called with tensors."""

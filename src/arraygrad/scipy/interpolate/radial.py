@@ -5,6 +5,7 @@ With `neighbors`, each point has equations of its own. Values decide which point
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import Any
 
@@ -161,3 +162,7 @@ class RBFInterpolator(AlsoOfTensors, SCIPY.RBFInterpolator):  # type: ignore[mis
     """SciPy's class, which can also be made of tensors and called with tensors."""
 
     of_tensors = _TensorRBF
+
+    def __reduce__(self) -> Any:  # SciPy's has a state of its own
+        args, kwargs = self._given
+        return functools.partial(type(self), *args, **kwargs), ()

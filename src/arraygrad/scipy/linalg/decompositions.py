@@ -71,19 +71,15 @@ _eigvalsh = matrix_op(
     jvp=lambda t, x: _eigvalsh_jvp(t, x),
     holomorphic=False,
 )
-# The vectors as SciPy has them: their signs depend on all options.
+# The vectors as SciPy has them: their signs depend on all options. Without b, it is a again.
 _vectors = constant(
     "scipy.linalg.eigh_vectors",
     "a",
     "b",
-    compute=stacked(lambda a, b, *, options: SCIPY.eigh(a, b, **dict(options))[1]),
-    kind=Matrices(shapes=lambda a, b, options: (a,)),
-)
-_own_vectors = constant(
-    "scipy.linalg.eigh_own_vectors",
-    "a",
-    compute=stacked(lambda a, *, options: SCIPY.eigh(a, **dict(options))[1]),
-    kind=Matrices(shapes=lambda a, options: (a,)),
+    compute=stacked(
+        lambda a, b, *, alone, options: SCIPY.eigh(a, None if alone else b, **dict(options))[1]
+    ),
+    kind=Matrices(shapes=lambda a, b, alone, options: (a,)),
 )
 
 
@@ -154,10 +150,10 @@ def eigh(
             options["subset_by_index"] = tuple(subset_by_index)
         if subset_by_value is not None:
             options["subset_by_value"] = tuple(subset_by_value)
-        if b is None:
-            own = _own_vectors(a, options=tuple(options.items()))
-        else:
-            own = _vectors(a, b, options=(*options.items(), ("type", type)))
+        if b is not None:
+            options["type"] = type
+        given = a, a if b is None else b
+        own = _vectors(*given, alone=b is None, options=tuple(options.items()))
         vectors = vectors * phase(vectors, own)
     return values, vectors
 

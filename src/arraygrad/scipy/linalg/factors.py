@@ -9,7 +9,7 @@ import numpy as np
 from ... import linalg as ours
 from ...backends.filled import zeros_like
 from ...core.kinds import Matrices, Opaque
-from ...ops import concat, matmul, matrix_transpose, tril, triu
+from ...ops import argmax, concat, matmul, matrix_transpose, tril, triu
 from ...ops.define.library import constant
 from ..twins import array_like, by_scipy, floating, twin
 from .stacked import (
@@ -58,12 +58,6 @@ def cho_solve(c_and_lower: Any, b: Any) -> Any:
 # --- LU ------------------------------------------------------------------------------------------
 # Pivoting is a choice by the values: the permutation is a constant.
 
-_lu_order = constant(
-    "scipy.linalg.lu_order",
-    "a",
-    compute=stacked(lambda a: SCIPY.lu(a, p_indices=True, check_finite=False)[0]),
-    kind=Matrices(shapes=lambda a: (a[:1],)),
-)
 _lu_permutation = constant(
     "scipy.linalg.lu_permutation",
     "a",
@@ -153,7 +147,7 @@ def lu(a: Any, permute_l: bool, p_indices: bool) -> Any:
     permutation, lower, upper = _factors(a)
     if permute_l:
         return matmul(permutation, lower), upper
-    return _lu_order(a) if p_indices else permutation, lower, upper
+    return argmax(permutation, axis=-1) if p_indices else permutation, lower, upper
 
 
 @twin(SCIPY.lu_factor)

@@ -135,29 +135,6 @@ _METRICS: dict[str, AnyFunction] = {
     "braycurtis": lambda u, v, w=None: _weighted(abs(u - v), w) / _weighted(abs(u + v), w),
     "jensenshannon": _jensenshannon,
 }
-_OTHER_NAMES = {
-    "euclid": "euclidean",
-    "eu": "euclidean",
-    "e": "euclidean",
-    "sqeuclid": "sqeuclidean",
-    "sqe": "sqeuclidean",
-    "manhattan": "cityblock",
-    "block": "cityblock",
-    "c": "cityblock",
-    "cheby": "chebyshev",
-    "cheb": "chebyshev",
-    "ch": "chebyshev",
-    "mi": "minkowski",
-    "m": "minkowski",
-    "pnorm": "minkowski",
-    "cos": "cosine",
-    "co": "correlation",
-    "js": "jensenshannon",
-    "mahal": "mahalanobis",
-    "mah": "mahalanobis",
-    "se": "seuclidean",
-    "s": "seuclidean",
-}
 
 
 # Options that are arrays; SciPy takes weights in double precision.
@@ -169,7 +146,9 @@ def _metric(name: Any, options: dict[str, Any], samples: Any) -> Any:
     refuse("a distance", out=(options.pop("out", None), None))
     if callable(name):
         name = name.__name__
-    name = _OTHER_NAMES.get(str(name).lower(), str(name).lower())
+    name = str(name).lower()
+    known = SCIPY._METRIC_ALIAS.get(name)
+    name = name if known is None else known.canonical_name
     if name not in _METRICS:
         raise NotImplementedError(
             f"the metric {name!r} has no derivative here; these have: {', '.join(_METRICS)}"

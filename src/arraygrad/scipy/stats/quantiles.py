@@ -14,7 +14,7 @@ import numpy as np
 from ...core.array import AnyFunction
 from ...core.kinds import Elementwise
 from ...func import vjp
-from ...ops import equal, exp, logical_or, where
+from ...ops import clip, equal, exp, logical_or, where
 from ...ops.define.library import declare
 from ..twins import by_scipy
 
@@ -24,17 +24,19 @@ def implicit_quantiles(distribution: Any, which: str) -> AnyFunction:
     side = 1 if which == "ppf" else -1  # a larger q moves the quantile up, or down
 
     def joint(g: Any, wanted: Any, out: Any, parameters: Any) -> Any:
-        _, at = distribution._inside(out, parameters)
-        w = g / exp(type(distribution).log_density(at, *parameters)) * side
+        ends = distribution._ends(parameters)
+        out = clip(out, *ends)  # SciPy may round beyond an end
+        w = g / exp(type(distribution).log_density(out, *parameters)) * side
         if not any(wanted[1:]):
             return w, *(None for _ in parameters)
         # Ends of the support do not move with the shapes, unless they are functions of these.
-        ends = [e for e in distribution._ends(parameters) if isinstance(e, float)]
-        at_end = functools.reduce(logical_or, (equal(out, e) for e in ends), np.asarray(False))
+        masks = (equal(out, end) for end in ends if isinstance(end, float))
+        at_end = functools.reduce(logical_or, masks, np.asarray(False))
         inside, at = distribution._inside(out, parameters, at_end)
         at = where(at_end, 0.0, out) if inside is None else at
-        _, pull = vjp(lambda *moving: distribution._cdf_of(at, *moving), *parameters)
-        found = pull(where(at_end, 0.0, w * -side))
+        of = distribution._cdf_of if which == "ppf" else distribution._sf_of
+        _, pull = vjp(lambda *moving: of(at, *moving), *parameters)
+        found = pull(where(at_end, 0.0, -w))
         return w, *(found if isinstance(found, tuple) else (found,))
 
     compute = getattr(distribution.scipy, which)

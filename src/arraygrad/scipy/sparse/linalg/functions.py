@@ -136,7 +136,11 @@ def _eigs_of(data: Any, *, pattern: Pattern, options: Any, values_only: bool) ->
     matrix = pattern.matrix(data)
     values, vectors = SCIPY.eigs(matrix, **dict(options))
     if values_only:
-        own = SCIPY.eigs(matrix, **dict(options), return_eigenvectors=False)  # in another order
+        # In another order; and of a pair, by chance, the other value.
+        own = SCIPY.eigs(matrix, **dict(options), return_eigenvectors=False)
+        if not np.iscomplexobj(data):
+            values = np.concatenate((values, values.conj()))
+            vectors = np.concatenate((vectors, vectors.conj()), axis=1)
         order = np.argmin(np.abs(values - own[:, None]), axis=1)
         values, vectors = own, vectors[:, order]
     size = max(float(np.max(np.abs(values), initial=0.0)), np.finfo(float).tiny)
