@@ -189,17 +189,7 @@ def gradgradcheck(
     function: Callable[..., Any],
     inputs: Any,
     grad_outputs: Any = None,
-    *,
-    eps: float = 1e-6,
-    atol: float = 1e-5,
-    rtol: float = 1e-3,
-    raise_exception: bool = True,
-    check_reverse: bool = True,
-    check_forward: bool | None = None,
-    check_batched: bool = True,
-    check_undefined: bool = True,
-    nondet_tol: float = 0.0,
-    fast_mode: bool = False,
+    **options: Unpack[Options],
 ) -> bool:
     """Compare the second derivatives of a function with finite differences of its gradients.
 
@@ -212,9 +202,7 @@ def gradgradcheck(
         As in `gradcheck`.
     grad_outputs : sequence of Tensor, optional
         The cotangents of the outputs at which to check; by default, random numbers.
-    eps, atol, rtol, raise_exception, check_reverse, check_forward, check_batched
-        As in `gradcheck`.
-    check_undefined, nondet_tol, fast_mode
+    **options
         As in `gradcheck`.
 
     Returns
@@ -256,20 +244,7 @@ def gradgradcheck(
             materialize_grads=True,
         )
 
-    return gradcheck(
-        gradients,
-        (rebuild(leaves), tuple(seeds)),
-        eps=eps,
-        atol=atol,
-        rtol=rtol,
-        raise_exception=raise_exception,
-        check_reverse=check_reverse,
-        check_forward=check_forward,
-        check_batched=check_batched,
-        check_undefined=check_undefined,
-        nondet_tol=nondet_tol,
-        fast_mode=fast_mode,
-    )
+    return gradcheck(gradients, (rebuild(leaves), tuple(seeds)), **options)
 
 
 # Jacobians as nested lists: for each output, a list with the Jacobian for each input.
