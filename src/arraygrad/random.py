@@ -291,7 +291,8 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Shape = None) -> Any:
     """
     known = plain(p)
     if isinstance(known, int | float | np.ndarray | np.generic):
-        if not np.all((known >= 0) & (known <= 1)):  # NaN is not either
+        values = np.asarray(known)
+        if not ((values >= 0) & (values <= 1)).all():  # NaN is not either
             raise ValueError(f"p must be between 0 and 1, not {known}")
     return _standard("random", key, _shape(shape, p), None, p) < p
 
