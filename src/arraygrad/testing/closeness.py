@@ -58,7 +58,8 @@ def assert_close(
     def compare(actual: Any, expected: Any, where: str) -> None:
         if isinstance(expected, Mapping):
             if not isinstance(actual, Mapping) or actual.keys() != expected.keys():
-                raise AssertionError(f"{where}expected keys {list(expected)}, got {_keys(actual)}")
+                got = list(actual) if isinstance(actual, Mapping) else type(actual).__name__
+                raise AssertionError(f"{where}expected keys {list(expected)}, got {got}")
             for key in expected:
                 compare(actual[key], expected[key], f"{where}[{key!r}]: ")
             return
@@ -96,10 +97,6 @@ def assert_close(
             )
 
     compare(actual, expected, "")
-
-
-def _keys(value: Any) -> Any:
-    return list(value) if isinstance(value, Mapping) else type(value).__name__
 
 
 def _tolerances(x: Any) -> tuple[float, float]:

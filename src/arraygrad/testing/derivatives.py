@@ -229,7 +229,7 @@ def gradgradcheck(
         raise ValueError("function returned no tensor that requires gradients")
     if grad_outputs is None:
         rng = np.random.default_rng(0)
-        grad_outputs = [_random_like(o, rng) for o in outputs]
+        grad_outputs = [_from_real(rng.standard_normal(_as_real(o).size), o) for o in outputs]
     seeds = [grad_outputs] if isinstance(grad_outputs, Tensor) else list(grad_outputs)
     seeds = [s if s.requires_grad else s.detach().requires_grad_() for s in seeds]
 
@@ -268,7 +268,7 @@ class _Check:
         self.wanted = _wanted(self.leaves)
         self.inputs = [self.leaves[j] for j in self.wanted]
         for position, x in zip(self.wanted, self.inputs, strict=True):
-            if _real_dtype(x) != np.float64:
+            if values_of(x).real.dtype != np.float64:
                 warnings.warn(
                     f"input {position} requires gradients and is {x.dtype}: finite differences "
                     "need float64 or complex128, the check is likely to fail",
@@ -469,10 +469,6 @@ def _float_tensors(outputs: Any) -> list[Tensor]:
     ]
 
 
-def _real_dtype(x: Any) -> Any:
-    return values_of(x).real.dtype
-
-
 def _as_real(x: Any) -> Any:
     """The elements as a real vector; of complex elements, real and imaginary parts in turn."""
     values = values_of(x)
@@ -506,10 +502,6 @@ def _tangent(out: Any, level: int) -> Any:
             f"{tangent.dtype} for an output of shape {out.shape} and dtype {out.dtype}"
         )
     return _as_real(tangent)
-
-
-def _random_like(x: Tensor, rng: np.random.Generator) -> Tensor:
-    return _from_real(rng.standard_normal(_as_real(x).size), x)
 
 
 def _place(number: Any, x: Tensor) -> str:
