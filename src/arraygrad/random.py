@@ -21,6 +21,7 @@ tensor(5.)
 from __future__ import annotations
 
 import math
+import operator
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -82,7 +83,10 @@ def _drawn(xp: Any, key: Any, x: Any = (), *, law: str, shape: Any, dtype: Any, 
             made[place] = source.bit_generator.random_raw(count).reshape(shape)
         elif law in ("random", "standard_normal"):
             kind = np.float32 if made.itemsize == 4 else np.float64
-            made[place] = getattr(source, law)(shape, dtype=kind)
+            drawn = getattr(source, law)(shape, dtype=kind)
+            if law == "random" and made.itemsize == 2:  # the nearest float16 could be one
+                drawn = np.floor(drawn * 2048) / 2048
+            made[place] = drawn
         else:
             parameters = more if more else (np.asarray(x),)
             made[place] = getattr(source, law)(*parameters, size=shape)
@@ -129,7 +133,7 @@ def fold_in(key: Any, number: int) -> Any:
     (2,)
     """
     first = _draw(key, law="bits", shape=(2,), dtype=np.uint64)
-    mixed = ops.bitwise_xor(first, np.asarray([0, number], np.uint64))
+    mixed = ops.bitwise_xor(first, np.asarray([0, operator.index(number)], np.uint64))
     return _draw(mixed, law="bits", shape=(2,), dtype=np.uint64)
 
 
@@ -195,6 +199,8 @@ def _standard(law: str, key: Any, shape: tuple[int, ...], dtype: Any, *parameter
         parts = _standard(law, key, (*shape, 2), np.empty(0, wanted).real.dtype)
         return (parts[..., 0] + 1j * parts[..., 1]) / (2**0.5 if law != "random" else 1)
     if wanted.kind != "f":
+        if dtype is not None:
+            raise TypeError(f"dtype must be one of floating-point or complex numbers, not {wanted}")
         wanted = np.dtype("float64")
     drawn = _draw(key, law=law, shape=shape, dtype=wanted)
     if like is None or isinstance(plain(like), np.ndarray | np.generic):
@@ -283,6 +289,11 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Shape = None) -> Any:
     >>> ag.random.bernoulli(ag.random.key(0), 1.0, 3)
     array([ True,  True,  True])
     """
+    known = plain(p)
+    if isinstance(known, int | float | np.ndarray | np.generic):
+        values = np.asarray(known)
+        if not ((values >= 0) & (values <= 1)).all():  # NaN is not either
+            raise ValueError(f"p must be between 0 and 1, not {known}")
     return _standard("random", key, _shape(shape, p), None, p) < p
 
 
@@ -303,9 +314,10 @@ def permutation(key: Any, x: Any, axis: int = 0) -> Any:
     >>> sorted(ag.random.permutation(ag.random.key(0), 4).tolist())
     [0, 1, 2, 3]
     """
-    count = x if isinstance(x, int) else x.shape[axis]
+    is_array = getattr(x, "ndim", 0) > 0
+    count = x.shape[axis] if is_array else operator.index(x)
     order = ops.argsort(_draw(key, law="random", shape=(count,), dtype=np.float64))
-    return order if isinstance(x, int) else ops.take(x, order, axis=axis)
+    return ops.take(x, order, axis=axis) if is_array else order
 
 
 def poisson(key: Any, rate: Any, shape: Shape = None) -> Any:

@@ -102,7 +102,7 @@ def load(file: str | os.PathLike[str]) -> Any:
 
 def _described(value: Any, path: str, arrays: dict[str, Any]) -> Any:
     """The structure as JSON. The arrays in it are added to `arrays`."""
-    kind = type(value)
+    kind, place = type(value), path or "its top"
     if value is None or kind in (bool, int, float, str):
         return {"value": value}
     if kind is complex:
@@ -115,16 +115,16 @@ def _described(value: Any, path: str, arrays: dict[str, Any]) -> Any:
         return {kind.__name__: [_described(v, f"{path}.{i}".strip("."), arrays) for i, v in parts]}
     if not hasattr(value, "dtype"):
         raise TypeError(
-            f"save(): structure has a {kind.__name__} at {path or 'its top'}: only arrays, "
+            f"save(): structure has a {kind.__name__} at {place}: only arrays, "
             "numbers, text and None can be saved, in dictionaries with text as keys, lists, tuples"
         )
     if isinstance(value, Array) and not isinstance(value, Tensor):
-        raise TypeError(f"save(): the array at {path} belongs to a transform: return it first")
+        raise TypeError(f"save(): the array at {place} belongs to a transform: return it first")
     plain = value.detach().array if isinstance(value, Tensor) else value
     array = np.asarray(backend_of(plain).to_numpy(plain))
     made: dict[str, Any] = {"shape": list(array.shape), "dtype": array.dtype.name}
     if array.dtype.kind not in "biufcV" or (array.dtype.kind == "V" and array.dtype.fields):
-        raise TypeError(f"save(): the array at {path} has dtype {array.dtype}, which is no number")
+        raise TypeError(f"save(): the array at {place} has dtype {array.dtype}, which is no number")
     name = path or "array"
     while name in arrays:  # of the paths a.b, two may be the same
         name += "'"

@@ -192,6 +192,12 @@ def test_half_precision_is_summed_in_single_precision() -> None:
 # --- limits --------------------------------------------------------------------------------------
 
 
+def test_gumbel_softmax_of_half_precision_is_finite() -> None:
+    """A number just below one is one in float16."""
+    drawn = nn.gumbel_softmax(np.zeros((20_000, 2), np.float16), key=0)
+    assert np.isfinite(drawn).all()
+
+
 def test_certain_probabilities() -> None:
     p = ag.tensor([0.0, 1.0, 0.0, 1.0], requires_grad=True)
     loss = nn.binary_cross_entropy(p, np.array([0.0, 1.0, 1.0, 0.0]), reduction="sum")

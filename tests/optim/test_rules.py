@@ -324,7 +324,12 @@ def test_errors():
         optim.Optimizer(x, optim.sgd()).step()
     with pytest.raises(ValueError, match="grads has 2 arrays for 1 tensors"):
         optim.Optimizer(x, optim.sgd()).step([np.ones(1)] * 2)
+    row = ag.tensor([1.0, 2.0], requires_grad=True)
+    with pytest.raises(ValueError, match=r"number 0 has shape \(1,\) for parameters of shape \(2"):
+        optim.Optimizer(row, optim.sgd()).step(np.ones(1))
     rule = optim.adam()
+    with pytest.raises(ValueError, match=r"number 0 has shape \(\) for"):
+        rule.update([np.ones(())], rule.init([np.ones(2)]), [np.ones(2)])
     with pytest.raises(ValueError, match="structure of grads"):
         rule.update([np.ones(1)], rule.init([np.ones(1)]), {"a": np.ones(1)})
     with pytest.raises(ValueError, match="belongs to 2 arrays"):

@@ -78,6 +78,27 @@ def test_dtypes(dtype):
     assert random.uniform(KEY, (2,), dtype=dtype).dtype == dtype
 
 
+BAD = [
+    (lambda: random.bernoulli(KEY, 1.5), ValueError, "p must be between 0 and 1"),
+    (lambda: random.bernoulli(KEY, np.array([0.5, -0.1])), ValueError, "p must be between 0 and 1"),
+    (lambda: random.bernoulli(KEY, np.nan), ValueError, "p must be between 0 and 1"),
+    (lambda: random.normal(KEY, (3,), dtype=np.int32), TypeError, "dtype must be .* not int32"),
+    (lambda: random.fold_in(KEY, 1.5), TypeError, "float"),
+    (lambda: random.permutation(KEY, 2.5), TypeError, "float"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "words"), BAD)
+def test_bad_input(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_half_precision_is_never_one():
+    assert random.uniform(KEY, 100_000, dtype=np.float16).max() < 1
+    assert np.isfinite(random.exponential(KEY, 100_000, dtype=np.float16)).all()
+
+
 def test_a_batch_of_keys_gives_what_a_loop_gives():
     keys = random.split(KEY, 4)
     for draw in (

@@ -209,13 +209,10 @@ class FunctionCtx(Node):
         places: list[tuple[str, int] | None] = []
         for tensor in self._pending:
             place = None
-            if tensor is not None:
-                for i, value in enumerate(arguments):
-                    if value is tensor:
-                        place = ("input", i)
-                for i, value in enumerate(outputs):
-                    if value is tensor:
-                        place = ("output", i)
+            for kind, values in (("input", arguments), ("output", outputs)):
+                for i, value in enumerate(values):
+                    if value is tensor and tensor is not None:
+                        place = (kind, i)
             ours = isinstance(tensor, Tensor) and tensor.level == self._made.level
             arrays.append(tensor._array if ours else tensor)
             places.append(place)

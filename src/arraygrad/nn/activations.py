@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops, special
+from ..backends.dtypes import finfo
 from ..core.axes import one_axis
 from ..ops.define.signatures import one_array, two_arrays
 from ..ops.special import activations
@@ -377,9 +378,10 @@ def gumbel_softmax(
     >>> ag.nn.gumbel_softmax(ag.zeros((4, 3)), hard=True, key=0).sum(axis=1)
     tensor([1., 1., 1., 1.])
     """
-    least = 1e-38  # the logarithm of zero is not finite
     drawn = uniform(key, shape_of(logits), logits, "gumbel_softmax")
-    noise = -ops.log(-ops.log(ops.where(drawn < least, least, drawn)))
+    limits = finfo(drawn.dtype)  # the logarithms of zero and of that of one are not finite
+    inside = ops.clip(drawn, float(limits.smallest_normal), 1 - float(limits.eps) / 2)
+    noise = -ops.log(-ops.log(inside))
     soft = special.softmax((logits + noise) / tau, axis=axis)
     if not hard:
         return soft

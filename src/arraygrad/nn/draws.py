@@ -6,6 +6,7 @@ each call changes its state.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from .. import ops, random
@@ -39,11 +40,6 @@ def _drawn(law: str, key: Any, shape: Ints, like: Any, name: str) -> Any:
     return ops.astype(constant(drawn, like), ops.real(like).dtype)
 
 
-def uniform(key: Any, shape: Ints, like: Any, name: str) -> Any:
-    """Numbers from 0 to 1, in the library and of the dtype of an array; for a function's name."""
-    return _drawn("uniform", key, shape, like, name)
-
-
-def normal(key: Any, shape: Ints, like: Any, name: str) -> Any:
-    """Normal numbers, in the library and of the dtype of an array; for a function's name."""
-    return _drawn("normal", key, shape, like, name)
+# Numbers from 0 to 1, and normal ones: of a key, a shape, an array whose library and dtype they
+# get, and the name of the function that asks for them.
+uniform, normal = (functools.partial(_drawn, law) for law in ("uniform", "normal"))

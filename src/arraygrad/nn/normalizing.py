@@ -13,17 +13,7 @@ from ..core.axes import one_axis
 from ..ops.define.arguments import naming
 from ..ops.define.signatures import one_array
 from ..ops.special.standardizing import standardize
-from .common import (
-    Ints,
-    OptionError,
-    at_least,
-    check_arrays,
-    fixed,
-    narrow,
-    shape_of,
-    size,
-    wide,
-)
+from .common import Ints, OptionError, check_arrays, fixed, narrow, shape_of, size, wide
 from .one_pass import is_in_program, one_program
 from .windows import weighted
 
@@ -332,7 +322,8 @@ def local_response_norm(
         raise OptionError(
             f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)"
         )
-    at_least(1, size=(size,))
+    if size < 1:
+        raise ValueError(f"size must be at least 1, not {size}")
     channels = input.shape[1]
     near = np.arange(channels) + np.arange(size)[:, None] - size // 2
     near = np.where((near >= 0) & (near < channels), near, -1)

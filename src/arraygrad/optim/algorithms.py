@@ -15,6 +15,7 @@ from .. import ops
 from ..backends import backend_of
 from ..core.array import plain
 from .rules import Change, Rule, Slots
+from .schedules import where
 from .transforms import number_for
 
 Options = dict[str, Any]
@@ -85,6 +86,10 @@ def _check(options: Options) -> None:
             )
 
 
+def _first_length(p: Any, o: Options) -> Any:
+    return o["lr"](0) if callable(o["lr"]) else o["lr"]
+
+
 def _rule(make: Callable[P, Algorithm]) -> Callable[P, Rule]:
     """A function that gives a `Rule`, of one that gives an algorithm."""
     own = inspect.signature(make)
@@ -132,7 +137,7 @@ def sgd(
 
 def _sgd(o: Options, s: Slots, t: Any) -> Change:
     momentum = o["momentum"]
-    weight = _where(t == 1, 1.0, 1 - o["dampening"]) if o["dampening"] else 1.0
+    weight = where(t == 1, 1.0, 1 - o["dampening"]) if o["dampening"] else 1.0
 
     def change(p: Any, g: Any, s: Slots) -> Any:
         if momentum:
@@ -260,7 +265,7 @@ def _radam(o: Options, s: Slots, t: Any) -> Change:
     scaled = rho > 5 if most > 5 else False
     factor = 1.0
     if scaled is not False:
-        safe = _where(scaled, rho, 6.0)
+        safe = where(scaled, rho, 6.0)
         whole = (most - 4) * (most - 2)
         factor = (bias * (safe - 4) * (safe - 2) * most / (whole * safe)) ** 0.5
     length = o["lr"] / (1 - first**t)
@@ -270,7 +275,7 @@ def _radam(o: Options, s: Slots, t: Any) -> Change:
         if scaled is False:
             return -number_for(length, p) * mean
         adapted = number_for(factor, p) / (ops.sqrt(square) + o["eps"])
-        share = number_for(_where(scaled, 1.0, 0.0), p)
+        share = number_for(where(scaled, 1.0, 0.0), p)
         return -number_for(length, p) * mean * (share * adapted + (1 - share))
 
     return change
@@ -399,10 +404,7 @@ def rprop(
     if not 0 < etas[0] < 1 < etas[1]:
         raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
 
-    def length(p: Any, o: Options) -> Any:
-        return o["lr"](0) if callable(o["lr"]) else o["lr"]
-
-    return _rprop, {"prev": 0, "step_size": length}
+    return _rprop, {"prev": 0, "step_size": _first_length}
 
 
 def _rprop(o: Options, s: Slots, t: Any) -> Change:
@@ -430,18 +432,14 @@ def asgd(
     maximize: bool = False,
 ) -> Algorithm:
     """Gradient descent whose state has the average `ax` of the parameters."""
-
-    def length(p: Any, o: Options) -> Any:
-        return o["lr"](0) if callable(o["lr"]) else o["lr"]
-
-    return _asgd, {"eta": length, "mu": 1.0, "ax": 0}
+    return _asgd, {"eta": _first_length, "mu": 1.0, "ax": 0}
 
 
 def _asgd(o: Options, s: Slots, t: Any) -> Change:
     lr, lambd = o["lr"], o["lambd"]
     eta, mu = s["eta"], s["mu"]
     s["eta"] = lr / (1 + lambd * lr * t) ** o["alpha"]
-    s["mu"] = 1 / _where(t - o["t0"] > 1, t - o["t0"], 1.0)
+    s["mu"] = 1 / where(t - o["t0"] > 1, t - o["t0"], 1.0)
 
     def change(p: Any, g: Any, s: Slots) -> Any:
         delta = -number_for(eta, p) * (g + lambd * p)
@@ -510,7 +508,7 @@ def adafactor(
 def _adafactor(o: Options, s: Slots, t: Any) -> Change:
     smallest, least = o["eps"]
     change_rate, bound = t ** o["beta2_decay"], t**-0.5
-    length = _where(o["lr"] < bound, o["lr"], bound)
+    length = where(o["lr"] < bound, o["lr"], bound)
 
     def change(p: Any, g: Any, s: Slots) -> Any:
         limits = backend_of(plain(p)).xp.finfo(p.dtype)
@@ -531,10 +529,3 @@ def _adafactor(o: Options, s: Slots, t: Any) -> Change:
         return -number_for(length, p) * size / shrunk * update
 
     return change
-
-
-def _where(condition: Any, a: Any, b: Any) -> Any:
-    """A choice by a number, or, by elements, of an array."""
-    if isinstance(condition, bool):
-        return a if condition else b
-    return ops.where(condition, a, b)

@@ -110,9 +110,7 @@ def split(vector: Any, shapes: list[tuple[tuple[int, ...], Any]]) -> list[Any]:
     for shape, dtype in shapes:
         is_complex = "complex" in str(dtype)
         full = (*shape, 2) if is_complex else shape
-        size = 1
-        for length in full:
-            size *= length
+        size = math.prod(full)
         part = ops.reshape(vector[at : at + size], full)
         arrays.append(ops.astype(part[..., 0] + 1j * part[..., 1] if is_complex else part, dtype))
         at += size
@@ -249,25 +247,20 @@ def _strong_wolfe(
         first, second = (low, top) if low is before or top is now else (top, low)
         t = _interpolated(first, second, (ends[0], ends[1]))
         margin = 0.1 * (ends[1] - ends[0])
-        if min(ends[1] - t, t - ends[0]) < margin:
-            if slow or t >= ends[1] or t <= ends[0]:
-                t = ends[1] - margin if abs(t - ends[1]) < abs(t - ends[0]) else ends[0] + margin
-                slow = False
-            else:
-                slow = True
-        else:
-            slow = False
+        is_near = min(ends[1] - t, t - ends[0]) < margin
+        if is_near and (slow or not ends[0] < t < ends[1]):
+            t = ends[1] - margin if abs(t - ends[1]) < abs(t - ends[0]) else ends[0] + margin
+            is_near = False
+        slow = is_near
         point = at(t)
         calls, rounds = calls + 1, rounds + 1
         if high(point) or point[1] >= low[1]:
             low, top = (low, point) if low[1] <= point[1] else (point, low)
-        else:
-            done = flat(point)
-            if not done and point[3] * (top[0] - low[0]) >= 0:
-                top = low
+            continue
+        if flat(point):
             low = point
-            if done:
-                break
+            break
+        low, top = point, low if point[3] * (top[0] - low[0]) >= 0 else top
     return low[0], low[1], low[2], calls
 
 

@@ -17,6 +17,7 @@ from ..autograd.graph import increment_version
 from ..backends import backend_of
 from ..backends.numpy import native
 from ..core.array import plain
+from ..core.axes import same_shape
 from ..core.structures import taken_apart
 from ..func.trees import flatten, flatten_like
 from .transforms import Transform, number_for
@@ -282,7 +283,18 @@ def _column(tree: Any, count: int) -> list[Any]:
 def _values(params: Any, grads: Any, leaves: list[Any]) -> list[Any]:
     if params is None:
         return leaves
-    return flatten_like(params, grads, "params", "grads")
+    values = flatten_like(params, grads, "params", "grads")
+    _check_shapes(values, leaves)
+    return values
+
+
+def _check_shapes(params: list[Any], grads: list[Any]) -> None:
+    for i, (p, g) in enumerate(zip(params, grads, strict=True)):
+        if not same_shape(p.shape, g.shape):
+            raise ValueError(
+                f"grads: number {i} has shape {tuple(g.shape)} for parameters of shape "
+                f"{tuple(p.shape)}"
+            )
 
 
 def _parted(x: Any) -> Any:
@@ -352,4 +364,5 @@ class Optimizer:
             if len(found) != len(self._params):
                 raise ValueError(f"grads has {len(found)} arrays for {len(self._params)} tensors")
         arrays = [g.detach().array if isinstance(g, Tensor) else g for g in found]
+        _check_shapes(self._params, arrays)
         self.state = self.transform.write(self._params, arrays, self.state)

@@ -15,7 +15,8 @@ from .. import ops
 Schedule = Callable[[Any], Any]
 
 
-def _where(condition: Any, a: Any, b: Any) -> Any:
+def where(condition: Any, a: Any, b: Any) -> Any:
+    """A choice by a number, or, by elements, of an array."""
     if isinstance(condition, bool):
         return a if condition else b
     return ops.where(condition, a, b)
@@ -23,7 +24,7 @@ def _where(condition: Any, a: Any, b: Any) -> Any:
 
 def _share(step: Any, steps: int) -> Any:
     """How much of `steps` is over, at most 1."""
-    return _where(step < steps, step / steps, 1.0)
+    return where(step < steps, step / steps, 1.0)
 
 
 def _positive(steps: int, name: str = "steps") -> None:
@@ -149,7 +150,7 @@ def piecewise(start: float, changes: dict[int, float]) -> Schedule:
     def rate(step: Any) -> Any:
         value: Any = start
         for at, factor in changes.items():
-            value = value * _where(step >= at, factor, 1.0)
+            value = value * where(step >= at, factor, 1.0)
         return value
 
     return rate
@@ -180,8 +181,8 @@ def join(schedules: Sequence[Schedule], boundaries: Sequence[int]) -> Schedule:
     def rate(step: Any) -> Any:
         value = schedules[0](step)
         for at, schedule in zip(boundaries, schedules[1:], strict=True):
-            since = _where(step >= at, step - at, 0)  # no schedule is asked for a step before 0
-            value = _where(step >= at, schedule(since), value)
+            since = where(step >= at, step - at, 0)  # no schedule is asked for a step before 0
+            value = where(step >= at, schedule(since), value)
         return value
 
     return rate
@@ -224,12 +225,12 @@ def one_cycle(
     def rate(step: Any) -> Any:
         up = _wave(first, max_lr, step / top)
         down = _wave(max_lr, first / final_div_factor, (step - top) / (steps - 1 - top))
-        return _where(step <= top, up, down)
+        return where(step <= top, up, down)
 
     return rate
 
 
 def _wave(start: float, end: float, share: Any) -> Any:
-    share = _where(share < 1, _where(share > 0, share, 0.0), 1.0)
+    share = where(share < 1, where(share > 0, share, 0.0), 1.0)
     wave = ops.cos(math.pi * share) if hasattr(share, "dtype") else math.cos(math.pi * share)
     return end + (start - end) / 2 * (1 + wave)

@@ -130,9 +130,14 @@ def apply(params: Any, updates: Any) -> Any:
     >>> ag.optim.apply({"w": np.ones(2)}, {"w": np.array([0.5, -0.5])})
     {'w': array([1.5, 0.5])}
     """
-    leaves, unflatten = flatten(params)
-    changes = flatten_like(updates, params, "updates", "params")
-    return unflatten([p + change for p, change in zip(leaves, changes, strict=True)])
+    return _joined(lambda p, change: p + change, params, updates, "params", "updates")
+
+
+def _joined(function: Callable[..., Any], tree: Any, other: Any, name: str, others: str) -> Any:
+    """What a function gives for the leaves of two structures of one form."""
+    leaves, unflatten = flatten(tree)
+    pairs = zip(leaves, flatten_like(other, tree, others, name), strict=True)
+    return unflatten([function(*pair) for pair in pairs])
 
 
 class Stateless(Transform):
@@ -177,9 +182,7 @@ def ema(mean: Any, params: Any, decay: float) -> Any:
     """
     if not 0 <= decay <= 1:
         raise ValueError(f"decay must be between 0 and 1, but is {decay}")
-    leaves, unflatten = flatten(mean)
-    now = flatten_like(params, mean, "params", "mean")
-    return unflatten([m + (1 - decay) * (p - m) for m, p in zip(leaves, now, strict=True)])
+    return _joined(lambda m, p: m + (1 - decay) * (p - m), mean, params, "mean", "params")
 
 
 def average(mean: Any, params: Any, count: Any) -> Any:
@@ -201,11 +204,8 @@ def average(mean: Any, params: Any, count: Any) -> Any:
     >>> ag.optim.average(np.array([1.0]), np.array([4.0]), 2)
     array([2.])
     """
-    leaves, unflatten = flatten(mean)
-    now = flatten_like(params, mean, "params", "mean")
-    return unflatten(
-        [m + number_for(1 / (count + 1), m) * (p - m) for m, p in zip(leaves, now, strict=True)]
-    )
+    share = 1 / (count + 1)
+    return _joined(lambda m, p: m + number_for(share, m) * (p - m), mean, params, "mean", "params")
 
 
 def norm(tree: Any, ord: float = 2.0) -> Any:

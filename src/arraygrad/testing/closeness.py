@@ -54,59 +54,49 @@ def assert_close(
         ...
     AssertionError: 1 of 2 elements differ, most at [1]: 2.0 and 3.0 (rtol=1e-07, atol=1e-07)
     """
-    _assert_close(actual, expected, rtol, atol, equal_nan, check_dtype, "")
 
+    def compare(actual: Any, expected: Any, where: str) -> None:
+        if isinstance(expected, Mapping):
+            if not isinstance(actual, Mapping) or actual.keys() != expected.keys():
+                got = list(actual) if isinstance(actual, Mapping) else type(actual).__name__
+                raise AssertionError(f"{where}expected keys {list(expected)}, got {got}")
+            for key in expected:
+                compare(actual[key], expected[key], f"{where}[{key!r}]: ")
+            return
+        if isinstance(expected, list | tuple):
+            if not isinstance(actual, list | tuple) or len(actual) != len(expected):
+                got = (
+                    f"{len(actual)}" if isinstance(actual, list | tuple) else type(actual).__name__
+                )
+                raise AssertionError(f"{where}expected {len(expected)} items, got {got}")
+            for i, (a, b) in enumerate(zip(actual, expected, strict=True)):
+                compare(a, b, f"{where}[{i}]: ")
+            return
+        if actual is None or expected is None:
+            if actual is not expected:
+                raise AssertionError(f"{where}expected {expected!r}, got {actual!r}")
+            return
+        a, b = values_of(actual), values_of(expected)
+        if a.shape != b.shape:
+            raise AssertionError(f"{where}the shapes differ: {a.shape} and {b.shape}")
+        typed = hasattr(actual, "dtype") and hasattr(expected, "dtype")
+        if check_dtype and typed and a.dtype != b.dtype:
+            raise AssertionError(f"{where}the dtypes differ: {a.dtype} and {b.dtype}")
+        typed_sides = [x for x, side in ((a, actual), (b, expected)) if hasattr(side, "dtype")]
+        usual = max(map(_tolerances, typed_sides or [a, b]))
+        relative = usual[0] if rtol is None else rtol
+        absolute = usual[1] if atol is None else atol
+        close = np.isclose(a, b, rtol=relative, atol=absolute, equal_nan=equal_nan)
+        if not np.all(close):
+            distance = np.where(close, -1.0, np.nan_to_num(np.abs(a * 1.0 - b), nan=np.inf))
+            worst = np.unravel_index(np.argmax(distance), a.shape) if a.ndim else ()
+            place = f" at [{', '.join(str(int(i)) for i in worst)}]" if worst else ""
+            raise AssertionError(
+                f"{where}{int(np.sum(~close))} of {a.size} elements differ, most{place}: "
+                f"{a[worst]} and {b[worst]} (rtol={relative:g}, atol={absolute:g})"
+            )
 
-def _assert_close(
-    actual: Any,
-    expected: Any,
-    rtol: float | None,
-    atol: float | None,
-    equal_nan: bool,
-    check_dtype: bool,
-    where: str,
-) -> None:
-    rest = (rtol, atol, equal_nan, check_dtype)
-    if isinstance(expected, Mapping):
-        if not isinstance(actual, Mapping) or actual.keys() != expected.keys():
-            raise AssertionError(f"{where}expected keys {list(expected)}, got {_keys(actual)}")
-        for key in expected:
-            _assert_close(actual[key], expected[key], *rest, f"{where}[{key!r}]: ")
-        return
-    if isinstance(expected, list | tuple):
-        if not isinstance(actual, list | tuple) or len(actual) != len(expected):
-            got = f"{len(actual)}" if isinstance(actual, list | tuple) else type(actual).__name__
-            raise AssertionError(f"{where}expected {len(expected)} items, got {got}")
-        for i, (a, b) in enumerate(zip(actual, expected, strict=True)):
-            _assert_close(a, b, *rest, f"{where}[{i}]: ")
-        return
-    if actual is None or expected is None:
-        if actual is not expected:
-            raise AssertionError(f"{where}expected {expected!r}, got {actual!r}")
-        return
-    a, b = values_of(actual), values_of(expected)
-    if a.shape != b.shape:
-        raise AssertionError(f"{where}the shapes differ: {a.shape} and {b.shape}")
-    typed = hasattr(actual, "dtype") and hasattr(expected, "dtype")
-    if check_dtype and typed and a.dtype != b.dtype:
-        raise AssertionError(f"{where}the dtypes differ: {a.dtype} and {b.dtype}")
-    typed_sides = [x for x, side in ((a, actual), (b, expected)) if hasattr(side, "dtype")]
-    usual = max(map(_tolerances, typed_sides or [a, b]))
-    rtol = usual[0] if rtol is None else rtol
-    atol = usual[1] if atol is None else atol
-    close = np.isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)
-    if not np.all(close):
-        distance = np.where(close, -1.0, np.nan_to_num(np.abs(a * 1.0 - b), nan=np.inf))
-        worst = np.unravel_index(np.argmax(distance), a.shape) if a.ndim else ()
-        place = f" at [{', '.join(str(int(i)) for i in worst)}]" if worst else ""
-        raise AssertionError(
-            f"{where}{int(np.sum(~close))} of {a.size} elements differ, most{place}: {a[worst]} "
-            f"and {b[worst]} (rtol={rtol:g}, atol={atol:g})"
-        )
-
-
-def _keys(value: Any) -> Any:
-    return list(value) if isinstance(value, Mapping) else type(value).__name__
+    compare(actual, expected, "")
 
 
 def _tolerances(x: Any) -> tuple[float, float]:

@@ -189,17 +189,7 @@ def gradgradcheck(
     function: Callable[..., Any],
     inputs: Any,
     grad_outputs: Any = None,
-    *,
-    eps: float = 1e-6,
-    atol: float = 1e-5,
-    rtol: float = 1e-3,
-    raise_exception: bool = True,
-    check_reverse: bool = True,
-    check_forward: bool | None = None,
-    check_batched: bool = True,
-    check_undefined: bool = True,
-    nondet_tol: float = 0.0,
-    fast_mode: bool = False,
+    **options: Unpack[Options],
 ) -> bool:
     """Compare the second derivatives of a function with finite differences of its gradients.
 
@@ -212,9 +202,7 @@ def gradgradcheck(
         As in `gradcheck`.
     grad_outputs : sequence of Tensor, optional
         The cotangents of the outputs at which to check; by default, random numbers.
-    eps, atol, rtol, raise_exception, check_reverse, check_forward, check_batched
-        As in `gradcheck`.
-    check_undefined, nondet_tol, fast_mode
+    **options
         As in `gradcheck`.
 
     Returns
@@ -241,7 +229,7 @@ def gradgradcheck(
         raise ValueError("function returned no tensor that requires gradients")
     if grad_outputs is None:
         rng = np.random.default_rng(0)
-        grad_outputs = [_random_like(o, rng) for o in outputs]
+        grad_outputs = [_from_real(rng.standard_normal(_as_real(o).size), o) for o in outputs]
     seeds = [grad_outputs] if isinstance(grad_outputs, Tensor) else list(grad_outputs)
     seeds = [s if s.requires_grad else s.detach().requires_grad_() for s in seeds]
 
@@ -256,20 +244,7 @@ def gradgradcheck(
             materialize_grads=True,
         )
 
-    return gradcheck(
-        gradients,
-        (rebuild(leaves), tuple(seeds)),
-        eps=eps,
-        atol=atol,
-        rtol=rtol,
-        raise_exception=raise_exception,
-        check_reverse=check_reverse,
-        check_forward=check_forward,
-        check_batched=check_batched,
-        check_undefined=check_undefined,
-        nondet_tol=nondet_tol,
-        fast_mode=fast_mode,
-    )
+    return gradcheck(gradients, (rebuild(leaves), tuple(seeds)), **options)
 
 
 # Jacobians as nested lists: for each output, a list with the Jacobian for each input.
@@ -293,7 +268,7 @@ class _Check:
         self.wanted = _wanted(self.leaves)
         self.inputs = [self.leaves[j] for j in self.wanted]
         for position, x in zip(self.wanted, self.inputs, strict=True):
-            if _real_dtype(x) != np.float64:
+            if values_of(x).real.dtype != np.float64:
                 warnings.warn(
                     f"input {position} requires gradients and is {x.dtype}: finite differences "
                     "need float64 or complex128, the check is likely to fail",
@@ -325,20 +300,16 @@ class _Check:
 
     def numerical(self) -> Jacobians:
         """The Jacobians by central differences."""
-        by_input = []
-        for position, x, columns in zip(self.wanted, self.inputs, self.columns, strict=True):
-            centre = _as_real(x)
-            slopes: list[list[Any]] = [[] for _ in self.outputs]
-            for direction in columns:
-                step = self.eps * direction
-                ends = []
-                for end in (centre + step, centre - step):
-                    moved = _from_real(end, x).requires_grad_()
-                    ends.append([_as_real(o) for o in self._evaluate({position: moved})])
-                for slope, after, before in zip(slopes, *ends, strict=True):
-                    slope.append((after - before) / (2 * self.eps))
-            by_input.append(slopes)
-        return self._stacked(by_input)
+
+        def along(position: int, x: Tensor, direction: Any) -> list[Any]:
+            step, centre = self.eps * direction, _as_real(x)
+            ends = []
+            for end in (centre + step, centre - step):
+                moved = _from_real(end, x).requires_grad_()
+                ends.append([_as_real(o) for o in self._evaluate({position: moved})])
+            return [(after - before) / (2 * self.eps) for after, before in zip(*ends, strict=True)]
+
+        return self._by_columns(along)
 
     def forward(self) -> Jacobians:
         """The Jacobians by forward mode."""
@@ -349,64 +320,79 @@ class _Check:
 
     def _pushed(self, recorded: bool) -> Jacobians:
         """On tensors over dual arrays. If these are recorded, `function` may use `grad`."""
-        by_input = []
-        for position, x, columns in zip(self.wanted, self.inputs, self.columns, strict=True):
-            slopes: list[list[Any]] = [[] for _ in self.outputs]
-            for direction in columns:
-                with dual_level() as level, np.errstate(all="ignore"):  # as in a sweep
-                    tensor = tensor_type_at(level + 0.5)
-                    dual, tangent = dual_type(level), _from_real(direction, x).array
-                    changed = {
-                        p: tensor(
-                            dual(plain(other), tangent if p == position else 0 * plain(other))
-                        ).requires_grad_(recorded)
-                        for p, other in zip(self.wanted, self.inputs, strict=True)
-                    }
-                    outputs = self._evaluate(changed)
-                for slope, out in zip(slopes, outputs, strict=True):
-                    slope.append(_tangent(out, level))
-            by_input.append(slopes)
-        return self._stacked(by_input)
 
-    def _stacked(self, by_input: list[list[list[Any]]]) -> Jacobians:
-        """The Jacobians, from slopes that are ordered by input, output and direction."""
+        def along(position: int, x: Tensor, direction: Any) -> list[Any]:
+            with dual_level() as level, np.errstate(all="ignore"):  # as in a sweep
+                tensor = tensor_type_at(level + 0.5)
+                dual, tangent = dual_type(level), _from_real(direction, x).array
+                changed = {
+                    p: tensor(
+                        dual(plain(other), tangent if p == position else 0 * plain(other))
+                    ).requires_grad_(recorded)
+                    for p, other in zip(self.wanted, self.inputs, strict=True)
+                }
+                outputs = self._evaluate(changed)
+            return [_tangent(out, level) for out in outputs]
+
+        return self._by_columns(along)
+
+    def _by_columns(self, along: Callable[[int, Tensor, Any], list[Any]]) -> Jacobians:
+        """The Jacobians, from the slopes of all outputs along a direction of one input."""
+        found = [
+            [along(position, x, direction) for direction in columns]
+            for position, x, columns in zip(self.wanted, self.inputs, self.columns, strict=True)
+        ]
         return [
-            [rows @ np.reshape(slopes[o], (len(slopes[o]), rows.shape[1])).T for slopes in by_input]
+            [
+                rows @ np.reshape([s[o] for s in slopes], (len(slopes), rows.shape[1])).T
+                for slopes in found
+            ]
             for o, rows in enumerate(self.rows)
         ]
 
     def reverse(self, others_zero: bool = False) -> Jacobians:
         """The Jacobians by reverse mode, one sweep for each row."""
-        jacobians = []
-        for o, (output, rows) in enumerate(zip(self.outputs, self.rows, strict=True)):
+        live = [k for k, out in enumerate(self.outputs) if out.requires_grad]
+
+        def swept(o: int, rows: Any) -> list[Any]:
+            among = live if others_zero else [o]
             found: list[list[Any]] = [[] for _ in self.inputs]
-            for row in rows if output.requires_grad else ():
-                seed = _from_real(row, output)
-                if others_zero:
-                    live = [(k, out) for k, out in enumerate(self.outputs) if out.requires_grad]
-                    seeds: Any = [seed if k == o else 0.0 for k, _ in live]
-                    targets: Any = [out for _, out in live]
-                else:
-                    seeds, targets = seed, output
-                gradients = grad(targets, self.inputs, seeds, retain_graph=True, allow_unused=True)
+            for row in rows:
+                seeds = [_from_real(row, self.outputs[o]) if k == o else 0.0 for k in among]
+                gradients = self._gradients([self.outputs[k] for k in among], seeds)
                 for j, gradient in enumerate(gradients):
                     found[j].append(self._gradient_row(gradient, o, j))
-            jacobians.append(
-                [
-                    (
-                        np.reshape(found[j], (len(found[j]), columns.shape[1])) @ columns.T
-                        if found[j]
-                        else np.zeros((len(rows), len(columns)))
-                    )
-                    for j, columns in enumerate(self.columns)
-                ]
-            )
+            return found
+
+        return self._by_rows(swept)
+
+    def batched(self) -> Jacobians:
+        """The Jacobians by reverse mode, one batched sweep for all rows."""
+
+        def swept(o: int, rows: Any) -> list[Any]:
+            output = self.outputs[o]
+            seeds = _from_real(rows, output, (len(rows), *output.shape))
+            return list(map(_as_real, self._gradients([output], [seeds], is_grads_batched=True)))
+
+        return self._by_rows(swept)
+
+    def _gradients(self, outputs: list[Tensor], seeds: list[Any], **how: bool) -> Any:
+        how |= {"retain_graph": True, "materialize_grads": True}
+        return grad(outputs, self.inputs, seeds, **how)
+
+    def _by_rows(self, swept: Callable[[int, Any], list[Any]]) -> Jacobians:
+        """The Jacobians, from the gradients of an output along its rows, for each input."""
+        jacobians = []
+        for o, (output, rows) in enumerate(zip(self.outputs, self.rows, strict=True)):
+            if not output.requires_grad:
+                jacobians.append([np.zeros((len(rows), len(columns))) for columns in self.columns])
+                continue
+            pairs = zip(swept(o, rows), self.columns, strict=True)
+            jacobians.append([np.reshape(g, (len(rows), c.shape[1])) @ c.T for g, c in pairs])
         return jacobians
 
-    def _gradient_row(self, gradient: Tensor | None, o: int, j: int) -> Any:
+    def _gradient_row(self, gradient: Tensor, o: int, j: int) -> Any:
         x = self.inputs[j]
-        if gradient is None:
-            return np.zeros(_as_real(x).size)
         if gradient.shape != x.shape or gradient.dtype != x.dtype:
             raise GradcheckError(
                 f"the gradient of output {o} with respect to input {self.wanted[j]} has shape "
@@ -414,34 +400,6 @@ class _Check:
                 f"dtype {x.dtype}"
             )
         return _as_real(gradient)
-
-    def batched(self) -> Jacobians:
-        """The Jacobians by reverse mode, one batched sweep for all rows."""
-        jacobians = []
-        for output, rows in zip(self.outputs, self.rows, strict=True):
-            if not output.requires_grad:
-                jacobians.append([np.zeros((len(rows), len(c))) for c in self.columns])
-                continue
-            seeds = _from_real(rows, output, (len(rows), *output.shape))
-            gradients = grad(
-                output,
-                self.inputs,
-                seeds,
-                retain_graph=True,
-                allow_unused=True,
-                is_grads_batched=True,
-            )
-            jacobians.append(
-                [
-                    (
-                        np.zeros((len(rows), len(columns)))
-                        if gradient is None
-                        else _as_real(gradient).reshape(len(rows), columns.shape[1]) @ columns.T
-                    )
-                    for gradient, columns in zip(gradients, self.columns, strict=True)
-                ]
-            )
-        return jacobians
 
     def repeat(self, reverse: Jacobians, tolerance: float) -> None:
         """Run reverse mode once more on the same graph, and raise if the result is another."""
@@ -511,10 +469,6 @@ def _float_tensors(outputs: Any) -> list[Tensor]:
     ]
 
 
-def _real_dtype(x: Any) -> Any:
-    return values_of(x).real.dtype
-
-
 def _as_real(x: Any) -> Any:
     """The elements as a real vector; of complex elements, real and imaginary parts in turn."""
     values = values_of(x)
@@ -548,10 +502,6 @@ def _tangent(out: Any, level: int) -> Any:
             f"{tangent.dtype} for an output of shape {out.shape} and dtype {out.dtype}"
         )
     return _as_real(tangent)
-
-
-def _random_like(x: Tensor, rng: np.random.Generator) -> Tensor:
-    return _from_real(rng.standard_normal(_as_real(x).size), x)
 
 
 def _place(number: Any, x: Tensor) -> str:

@@ -169,10 +169,8 @@ def filled(name: str, doc: str, fill: Callable[..., Any]) -> Callable[..., Tenso
         found = sizes(unwrap(shape if size is None else (size,)))
         if min(found, default=0) < 0:
             raise RuntimeError(f"{name}(): negative dimension in size {found}")
-        try:
+        with as_torch_raises():
             return fill(found, usual(dtype), **own)
-        except ValueError as error:
-            raise RuntimeError(str(error)) from error
 
     make.__name__, make.__doc__ = name, doc
     return makes(make)

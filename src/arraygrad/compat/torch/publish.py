@@ -84,14 +84,9 @@ def _function(
             if "axis" in kwargs or "keepdims" in kwargs:
                 kwargs = _by_own_names(native, kwargs)
             kwargs = {k: v._t if type(v) is Tensor else unwrap(v) for k, v in kwargs.items()}
+        given = [a._t if type(a) is Tensor else a if type(a) in _PLAIN else unwrap(a) for a in args]
         try:
-            result = native(
-                *[
-                    a._t if type(a) is Tensor else a if type(a) in _PLAIN else unwrap(a)
-                    for a in args
-                ],
-                **kwargs,
-            )
+            result = native(*given, **kwargs)
         except ValueError as error:
             raise as_in_torch(own, error, (*args, *kwargs.values())) from error
         except AttributeError as error:  # of a number where a tensor is needed
