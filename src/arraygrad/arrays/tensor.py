@@ -680,6 +680,17 @@ def _describe(tensor: Tensor) -> str:
     return f"tensor({', '.join(parts)})"
 
 
+def _built_when_used(name: str, function: Any) -> AnyFunction:
+    """The method for an operator: its code is written by the first call."""
+    build = functools.cache(lambda: Tensor.operator(function))
+
+    def operator(x: Any, y: Any, /) -> Any:
+        setattr(Tensor, name, build())
+        return build()(x, y)
+
+    return operator
+
+
 for _name, _function in {
     "__add__": ops.add,
     "__sub__": ops.subtract,
@@ -687,4 +698,4 @@ for _name, _function in {
     "__truediv__": ops.divide,
     "__pow__": ops.pow,
 }.items():
-    setattr(Tensor, _name, Tensor.operator(_function))
+    setattr(Tensor, _name, _built_when_used(_name, _function))

@@ -20,6 +20,7 @@ from ..arrays.writes.views import by_function
 from ..backends import backend_of
 from ..core import upward
 from ..core.array import Array, is_transformed
+from ..core.describing import describe
 from ..core.levels import new_level
 from ..core.memory import owner_of
 from ..core.modes import no_grad, without_grad
@@ -195,6 +196,9 @@ def once_differentiable(backward: Rule) -> Rule:
         return tuple(barred) if many else barred[0]
 
     return once
+
+
+describe([once_differentiable], {}, {"Rule": "callable | The method."}, {})
 
 
 def _refuse(sweep: Sweep, node: Node, g: Any) -> Any:
