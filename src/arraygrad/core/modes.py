@@ -339,25 +339,24 @@ class set_grad_enabled(ModeSetter):  # noqa: N801  (torch's name)
         super().__init__(grad=bool(mode))
 
 
-class Switch(Protocol):
-    """The type of `no_grad` and `enable_grad` for type checkers."""
-
-    @overload
-    def __call__(self) -> ModeContext: ...
-    @overload
-    def __call__(self, function: F, /) -> F: ...
-
-
-class InferenceSwitch(Protocol):
-    """The type of `inference_mode` for type checkers."""
-
-    @overload
-    def __call__(self, mode: bool = True) -> ModeContext: ...
-    @overload
-    def __call__(self, mode: F, /) -> F: ...
-
-
 if TYPE_CHECKING:  # mypy ignores what `__new__` returns: a call of a class gives an instance of it
+
+    class Switch(Protocol):
+        """The type of `no_grad` and `enable_grad` for type checkers."""
+
+        @overload
+        def __call__(self) -> ModeContext: ...
+        @overload
+        def __call__(self, function: F, /) -> F: ...
+
+    class InferenceSwitch(Protocol):
+        """The type of `inference_mode` for type checkers."""
+
+        @overload
+        def __call__(self, mode: bool = True) -> ModeContext: ...
+        @overload
+        def __call__(self, mode: F, /) -> F: ...
+
     no_grad: Switch
     enable_grad: Switch
     inference_mode: InferenceSwitch
