@@ -51,7 +51,7 @@ class Modes(NamedTuple):
 
 
 class _Before(weakref.ref["ModeContext"]):
-    """The modes before a block, until the block is left. It refers to what has entered the block.
+    """The modes before a block, until the block is left; a reference to its context manager.
 
     If an interrupt comes before `__exit__`, `_leave` is called when the context manager goes.
     """
@@ -90,7 +90,7 @@ def is_tracing() -> bool:
 
 
 def stand_in_for(x: Any) -> Any:
-    """What takes the place of an array, if a function is being traced."""
+    """The stand-in of an array while a function is traced; else the array itself."""
     return _modes.get().closing.inside(x) if is_tracing() else x  # type: ignore[union-attr]
 
 

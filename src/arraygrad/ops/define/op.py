@@ -357,7 +357,7 @@ def declare(
         `Elementwise`, `Moves`, `Reduces`, `AlongAxis`, `Contracts`, `Matrices` or `Opaque`. By
         default ``Opaque()``.
     keywords : tuple of str, or None
-        More keywords of the op, besides those in the kind and those of `compute`; None if the op
+        More keywords of the op, besides the keywords of the kind and of `compute`; None if the op
         takes any keyword.
     compute : callable, optional
         ``compute(xp, *arrays, **keywords)`` computes the op, if the standard's namespace `xp` has
