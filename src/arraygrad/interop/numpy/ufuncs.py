@@ -119,11 +119,14 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **keyword
                 return function(*inputs)
             except UnsupportedOperand:
                 pass
+    if method not in _METHODS:
+        raise no_rule(_name(ufunc, method))
     given = {k: v for k, v in keywords.items() if k not in _DEFAULTS or v is not _DEFAULTS[k]}
     out = given.pop("out", None)
     if method != "at":  # whose index may be a tuple, which is more than an array of its items
         inputs = tuple(
-            _array(x) if isinstance(x, list | tuple) else operand_values(x, self) for x in inputs
+            from_sequence(x) if isinstance(x, list | tuple) else operand_values(x, self)
+            for x in inputs
         )
         if any(ARRAY_LIKE[type(x)] for x in inputs):
             return NotImplemented  # they compute themselves
@@ -131,10 +134,6 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **keyword
         return _METHODS[method](ufunc, inputs, out, given)
     except UnsupportedOperand:
         return NotImplemented
-
-
-def _array(x: Any) -> Any:
-    return from_sequence(x)
 
 
 def _name(ufunc: np.ufunc, method: str = "") -> str:
@@ -192,7 +191,9 @@ def _call(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, given: dict[str, A
                 f"{name}: where= without out= leaves elements undefined; use numpy.where, or pass "
                 "out="
             )
-        result = choose(_array(mask) if isinstance(mask, list | tuple) else mask, result, out[0])
+        result = choose(
+            from_sequence(mask) if isinstance(mask, list | tuple) else mask, result, out[0]
+        )
     return written(out, result, name)
 
 
@@ -216,7 +217,7 @@ def _reduce(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, given: dict[str,
         neutral = _NEUTRAL.get(ufunc, initial)
         if neutral is None:
             raise ValueError(f"{name}: where= needs initial= here, as there is no neutral element")
-        x = choose(_array(mask) if isinstance(mask, list | tuple) else mask, x, neutral)
+        x = choose(from_sequence(mask) if isinstance(mask, list | tuple) else mask, x, neutral)
     result = function(x, **keywords)
     if initial is not None and initial is not np._NoValue:
         result = CALLS[ufunc](result, initial)
@@ -258,14 +259,10 @@ def _at(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, given: dict[str, Any
         return
     template, indices = split_index(x, index)
     shape = x[index].shape
-    values = values if hasattr(values, "dtype") else _array(values)
+    values = values if hasattr(values, "dtype") else from_sequence(values)
     added = ops.astype(ops.broadcast_to(values, shape), x.dtype, copy=False)
     spread = _index_add(added, *indices, template=template, shape=x.shape)
     x.copy_(x + sign(spread))
-
-
-def _reduceat(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, given: dict[str, Any]) -> Any:
-    raise no_rule(_name(ufunc, "reduceat"))
 
 
 _METHODS: dict[str, AnyFunction] = {
@@ -274,5 +271,4 @@ _METHODS: dict[str, AnyFunction] = {
     "accumulate": _accumulate,
     "outer": _outer,
     "at": _at,
-    "reduceat": _reduceat,
 }
