@@ -87,6 +87,7 @@ def test_lazy_parts_are_not_imported_before_they_are_named() -> None:
     loaded = set(run(code).split())
     assert "arraygrad.autograd" in loaded
     assert not loaded & {f"arraygrad.{name}" for name in LAZY}
+    assert not loaded & {f"arraygrad.autograd.{n}" for n in ("forward_ad", "function", "graph")}
     code = "import sys, arraygrad as ag; ag.linalg.inv; print('arraygrad.linalg' in sys.modules)"
     assert run(code) == "True"
 

@@ -122,7 +122,8 @@ class Dual(Replaceable, TransformMethods, Array):
     def _fitted(cls, out: Any, tangent: Any, stamp: Any) -> Dual:
         """A dual array whose tangent has the shape and dtype of the array.
 
-        A rule may give another shape or dtype if a constant input decides that of the result.
+        A rule may give another shape or dtype if a constant input decides the shape or dtype of the
+        result.
         """
         if tangent.dtype is not out.dtype and tangent.dtype != out.dtype:
             tangent = ops.astype(tangent, out.dtype)

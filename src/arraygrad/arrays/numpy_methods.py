@@ -1,4 +1,4 @@
-"""Methods that have NumPy's names and arguments, where those of arraygrad's functions are others.
+"""Methods with NumPy's names and arguments that differ from those of arraygrad's functions.
 
 Those that write, such as `sort`, are in `inplace`.
 """

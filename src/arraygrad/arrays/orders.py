@@ -89,7 +89,7 @@ def _turned(x: Any) -> Any:
 
 
 def _long(x: Any) -> Axes:
-    """The axes that have an order: those of length one have none."""
+    """The axes that have an order. Axes of length one have none."""
     return tuple(a for a, n in enumerate(x.shape) if n != 1)
 
 

@@ -73,7 +73,7 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
     tensor([2., 4.])
     """
 
-    # Those from `_born` to `_made` are set on few, and read by `getattr`.
+    # Few tensors have the attributes from `_born` to `_made`: they are read by `getattr`.
     __slots__ = (
         "__weakref__",
         "_array",
@@ -146,7 +146,7 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         plain: NDArray[Any] = backend_of(self).to_numpy(_readable(self))
         return plain
 
-    # Of no dtype in particular: else checkers would take `ndarray @ tensor` for one of NumPy's.
+    # With no particular dtype: else checkers would take the type of `ndarray @ tensor` from NumPy.
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[np.generic]:
         if self.requires_grad and not is_drawn():
             check_not_in_scipy()
@@ -244,7 +244,7 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         )
 
     def _shared(self, step: Step, source: Any, array: Any, node: Node | None) -> Any:
-        """What a step made of this tensor's array `source`: a view, if it is one."""
+        """The result of a step on this tensor's array `source`: a view, or a tensor of its own."""
         function, params = step
         op = function.op  # type: ignore[attr-defined]
         if op.view == "index" and not (array.shape or Ellipsis in params["template"]):
@@ -684,6 +684,17 @@ def _describe(tensor: Tensor) -> str:
     return f"tensor({', '.join(parts)})"
 
 
+def _built_when_used(name: str, function: Any) -> AnyFunction:
+    """The method for an operator: its code is written by the first call."""
+    build = functools.cache(lambda: Tensor.operator(function))
+
+    def operator(x: Any, y: Any, /) -> Any:
+        setattr(Tensor, name, build())
+        return build()(x, y)
+
+    return operator
+
+
 for _name, _function in {
     "__add__": ops.add,
     "__sub__": ops.subtract,
@@ -691,4 +702,4 @@ for _name, _function in {
     "__truediv__": ops.divide,
     "__pow__": ops.pow,
 }.items():
-    setattr(Tensor, _name, Tensor.operator(_function))
+    setattr(Tensor, _name, _built_when_used(_name, _function))

@@ -133,7 +133,7 @@ class Program:
         return [value.number for value in self._known.values()]
 
     def add(self, kernel: Kernel, arguments: Sequence[Any], op: Op | None = None) -> Traced:
-        """Add a step: a kernel, which may be that of an op, computes a new value from others."""
+        """Add a step: a kernel, maybe an op's kernel, computes a new value from others."""
         elements, is_whole = [], False
         for a in arguments:
             if type(a) is Traced:

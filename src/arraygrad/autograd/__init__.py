@@ -3,6 +3,8 @@
 Transforms of functions are in `func`.
 """
 
+from typing import TYPE_CHECKING
+
 from ..core.describing import describe as _describe
 from ..core.modes import (
     enable_grad,
@@ -12,16 +14,13 @@ from ..core.modes import (
     no_grad,
     set_grad_enabled,
 )
-from . import forward_ad, graph
 from .anomaly import (
     detect_anomaly,
     is_anomaly_check_nan_enabled,
     is_anomaly_enabled,
     set_detect_anomaly,
 )
-from .context import FunctionCtx
 from .differentiate import backward, grad
-from .function import Function, once_differentiable
 
 __all__ = [
     "Function",
@@ -43,7 +42,23 @@ __all__ = [
     "set_grad_enabled",
 ]
 
-_describe([globals()[name] for name in __all__], {}, {"Rule": "callable | The method."}, {})
+_describe([globals().get(name) for name in __all__], {}, {}, {})
+
+if TYPE_CHECKING:
+    from . import forward_ad, graph
+    from .context import FunctionCtx
+    from .function import Function, once_differentiable
+else:  # hidden from type checkers, which would otherwise accept every misspelt name
+
+    def __getattr__(name):
+        """Import the modules that not every program needs, when they are first used."""
+        import importlib
+
+        if name in ("forward_ad", "graph"):
+            return importlib.import_module(f".{name}", __name__)
+        if name in ("Function", "FunctionCtx", "once_differentiable"):
+            return getattr(importlib.import_module(".function", __name__), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -20,6 +20,7 @@ from ..arrays.writes.views import by_function
 from ..backends import backend_of
 from ..core import upward
 from ..core.array import Array, is_transformed
+from ..core.describing import describe
 from ..core.levels import new_level
 from ..core.memory import owner_of
 from ..core.modes import no_grad, without_grad
@@ -197,6 +198,9 @@ def once_differentiable(backward: Rule) -> Rule:
     return once
 
 
+describe([once_differentiable], {}, {"Rule": "callable | The method."}, {})
+
+
 def _refuse(sweep: Sweep, node: Node, g: Any) -> Any:
     raise RuntimeError(
         "a backward marked with @once_differentiable was differentiated: its gradient cannot be "
@@ -340,10 +344,7 @@ def _attach(
     ctx.seal(inputs, outputs)
     arrays = [o._array if isinstance(o, Tensor) and o.level == make.level else o for o in outputs]
     differentiable = [
-        bool(ctx.edges)
-        and hasattr(a, "dtype")
-        and backend_of(a).kind(a.dtype) in "fc"
-        and not any(o is c for c in constant)
+        bool(ctx.edges) and ops.is_inexact(a) and not any(o is c for c in constant)
         for o, a in zip(outputs, arrays, strict=True)
     ]
     assert ctx.pullback is not None
@@ -426,16 +427,11 @@ def _push(cls: type[Function], top: type[Dual], args: tuple[Any, ...]) -> Any:
     many = isinstance(output, tuple | list)
     outputs = tuple(output) if many else (output,)
     ctx._needs = tuple(t is not None for t in tangents)
-    moving = [
-        hasattr(o, "dtype")
-        and backend_of(o).kind(o.dtype) in "fc"
-        and not any(o is c for c in ctx._constant)
-        for o in outputs
-    ]
+    moving = [ops.is_inexact(o) and not any(o is c for c in ctx._constant) for o in outputs]
     if cls.jvp is not None:
         if ctx._materialize:
             tangents = [
-                ops.zeros_like(p) if t is None and _has_tangents(p) else t
+                ops.zeros_like(p) if t is None and ops.is_inexact(p) else t
                 for p, t in zip(primals, tangents, strict=True)
             ]
         pushed = cls.jvp(ctx.in_forward_mode(), *tangents)
@@ -459,10 +455,6 @@ def _push(cls: type[Function], top: type[Dual], args: tuple[Any, ...]) -> Any:
 def _dirty_places(ctx: FunctionCtx, outputs: tuple[Any, ...]) -> list[int]:
     """Which outputs are inputs that were changed in place."""
     return [i for i, o in enumerate(outputs) if any(o is d for d in ctx._dirty)]
-
-
-def _has_tangents(value: Any) -> bool:
-    return hasattr(value, "dtype") and backend_of(value).kind(value.dtype) in "fc"
 
 
 def _with_context(cls: type[Function], args: tuple[Any, ...]) -> tuple[Any, FunctionCtx]:

@@ -63,7 +63,7 @@ class Array:
         return self
 
     def kept(self) -> Any:
-        """What the array keeps, whose elements must not change unnoticed."""
+        """All that the array refers to; elements of arrays in it must not change unnoticed."""
         return self._array
 
     def is_outlived_by(self, leaf: Any) -> bool:
@@ -76,7 +76,7 @@ class Array:
 
 
 def is_transformed(x: Any) -> bool:
-    """Whether an array carries a transform. What is below all transforms has a level below 0."""
+    """Whether an array carries a transform. Arrays below all transforms have a level below 0."""
     return isinstance(x, Array) and x.level > 0
 
 

@@ -28,7 +28,8 @@ class Closing:
         ``stand_in(x)`` is what the function computes with in the place of the tensor `x`: `x`
         itself, if the function has made it.
     around : Closing or None
-        The closing that was open before. It is asked first: what it knows is not from outside.
+        The closing that was open before. It is asked first: an array that it knows is not
+        from outside.
 
     Attributes
     ----------
@@ -55,7 +56,7 @@ class Closing:
         self._known: dict[int, tuple[Any, Any]] = {}
 
     def inside(self, x: Any) -> Any:
-        """What takes the place of an operand."""
+        """The array that takes the place of an operand."""
         if not hasattr(x, "_node"):  # not a tensor
             return x if self._around is None else self._around.inside(x)
         array, found = self._known.get(id(x), (None, None))
@@ -97,7 +98,7 @@ class Staged:
 
 
 def lent(level: float, arrays: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """What takes the place of arrays, of which the highest level is `level`; None if nothing does.
+    """The stand-ins of arrays whose highest level is `level`; None if no array has one.
 
     Arrays that are no tensors are replaced only in the body of a loop that may never run.
     """

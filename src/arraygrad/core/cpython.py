@@ -144,7 +144,7 @@ def running() -> list[tuple[str, str, Any, list[Any]]]:
     return found
 
 
-# How the names of arraygrad's files begin, and those of the texts that `arrays.recording` writes.
+# How the names of arraygrad's files begin, and the names of texts by `arrays.recording`.
 OUR_FILES = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep, "<recording of "
 
 
@@ -178,7 +178,7 @@ _getframe = None if PORTABLE else getattr(sys, "_getframe", None)
 def lasting(error: Exception) -> Exception:
     """The error of a conversion to a number, to be raised at once; the user gets to see it.
 
-    For ``a[i] = x`` NumPy calls `float(x)`, and raises an error with its own words if that fails.
+    For ``a[i] = x`` NumPy calls `float(x)`. If the call fails, NumPy raises an error of its own.
     A trace of the user's frame puts ours back. If another trace runs, as in a debugger, NumPy's
     error stays, and ours is its cause.
     """

@@ -51,7 +51,7 @@ class Modes(NamedTuple):
 
 
 class _Before(weakref.ref["ModeContext"]):
-    """The modes before a block, until the block is left. It refers to what has entered the block.
+    """The modes before a block, until the block is left; a reference to its context manager.
 
     If an interrupt comes before `__exit__`, `_leave` is called when the context manager goes.
     """
@@ -90,7 +90,7 @@ def is_tracing() -> bool:
 
 
 def stand_in_for(x: Any) -> Any:
-    """What takes the place of an array, if a function is being traced."""
+    """The stand-in of an array while a function is traced; else the array itself."""
     return _modes.get().closing.inside(x) if is_tracing() else x  # type: ignore[union-attr]
 
 
@@ -345,25 +345,24 @@ class set_grad_enabled(ModeSetter):  # noqa: N801  (torch's name)
         super().__init__(grad=bool(mode))
 
 
-class Switch(Protocol):
-    """The type of `no_grad` and `enable_grad` for type checkers."""
-
-    @overload
-    def __call__(self) -> ModeContext: ...
-    @overload
-    def __call__(self, function: F, /) -> F: ...
-
-
-class InferenceSwitch(Protocol):
-    """The type of `inference_mode` for type checkers."""
-
-    @overload
-    def __call__(self, mode: bool = True) -> ModeContext: ...
-    @overload
-    def __call__(self, mode: F, /) -> F: ...
-
-
 if TYPE_CHECKING:  # mypy ignores what `__new__` returns: a call of a class gives an instance of it
+
+    class Switch(Protocol):
+        """The type of `no_grad` and `enable_grad` for type checkers."""
+
+        @overload
+        def __call__(self) -> ModeContext: ...
+        @overload
+        def __call__(self, function: F, /) -> F: ...
+
+    class InferenceSwitch(Protocol):
+        """The type of `inference_mode` for type checkers."""
+
+        @overload
+        def __call__(self, mode: bool = True) -> ModeContext: ...
+        @overload
+        def __call__(self, mode: F, /) -> F: ...
+
     no_grad: Switch
     enable_grad: Switch
     inference_mode: InferenceSwitch

@@ -315,7 +315,7 @@ def record(pullback: Pullback, edges: tuple[Node, ...], saved: Any, shape: Any, 
 RECORDER: ContextVar[Callable[..., Node] | None] = ContextVar("arraygrad_recorder", default=record)
 recorder = RECORDER.get
 
-# What ops read: the recorder, or a `Staged` with the recorder while a closing is open.
+# Ops read this: the recorder, or a `Staged` with the recorder while a closing is open.
 STAGE: ContextVar[Any] = ContextVar("arraygrad_stage", default=record)
 stage = STAGE.get
 

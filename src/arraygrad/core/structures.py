@@ -54,9 +54,10 @@ def register(
     ----------
     kind : type
     flatten : callable
-        From an instance, its parts, and what else it consists of, which can be hashed and compared.
+        ``flatten(instance)`` returns its parts, and the rest of it, which can be hashed and
+        compared.
     unflatten : callable
-        From this other part and new parts, an instance.
+        ``unflatten(rest, parts)`` returns an instance.
 
     Examples
     --------

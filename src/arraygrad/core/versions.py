@@ -153,8 +153,8 @@ def _place(array: Any, owner: Any) -> Place:
 
 
 _writes: dict[int, Writes] = {}
-# Those to memory that NumPy does not own, such as what `from_dlpack` and memory maps share. It may
-# have several owners, as arrays.
+# The writes to memory that NumPy does not own, such as memory maps and arrays from `from_dlpack`.
+# Several arrays may own this memory.
 _foreign: dict[int, Writes] = {}
 
 
@@ -269,7 +269,7 @@ def as_saved_alone(node: Node, value: Any, rewound: dict[Writes, Rewound] | None
 def as_it_was(
     value: Any, since: int, writes: Writes, rewound: dict[Writes, Rewound] | None = None
 ) -> Any:
-    """A written array as it was at the time of a number; None if that was not kept."""
+    """A written array as it was at the time of a number; None if the old values were not kept."""
     array, is_tensor = value, hasattr(value, "level")
     if is_tensor:
         if not hasattr(value, "like"):

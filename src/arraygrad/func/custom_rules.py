@@ -238,7 +238,7 @@ def custom(
 
 
 def _checked_result(name: str, result: Any, multiple: bool) -> Any:
-    """What a function has returned, as plain arrays."""
+    """The results of a function as plain arrays."""
     if multiple and not isinstance(result, tuple | list):
         raise TypeError(
             f"custom(): {name} must return a tuple of arrays, because of multiple=True, not "

@@ -39,7 +39,7 @@ F = TypeVar("F", bound=AnyFunction)
 def checkpoint(function: F) -> F:
     """A function with the same results that stores no intermediate values for the gradient.
 
-    The reverse sweep computes them again, op by op. That costs one more forward pass, and saves
+    The reverse sweep computes them again, op by op. This costs one more forward pass, and saves
     the memory of all intermediate values. The function itself is run once: random numbers that it
     draws, and what it reads and writes outside, are as in this run. Checkpoints nest.
 
@@ -282,7 +282,7 @@ class _Run:
         return _Place(self.given(value).place) if is_array else value
 
     def given(self, array: Any) -> Recomputable:
-        """What stands for an array from outside, as it is now."""
+        """The array that stands for one from outside, with its present values."""
         known, made = self._met.get(id(array), (None, None))
         if known is array and made is not None:
             if newest_write(array, self._given[made.place].number) is None:
@@ -452,7 +452,7 @@ def _places(step: _Step) -> Iterator[int]:
 
 
 class _Staging(Closing):
-    """What takes the place of tensors from outside: tensors over arrays of the run."""
+    """The tensors that take the place of tensors from outside: they are over arrays of the run."""
 
     views = False  # a view of a tensor from outside stays one, so that it can be written
 

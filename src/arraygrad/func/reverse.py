@@ -317,7 +317,7 @@ def linearize(function: Callable[[*Ts], R], *primals: *Ts) -> tuple[R, Callable[
     """
     value, pull = vjp(as_function(function, "linearize"), *primals)
     outputs, rebuild = flatten(value)
-    moving = [i for i, out in enumerate(outputs) if _is_differentiable(out)]
+    moving = [i for i, out in enumerate(outputs) if ops.is_inexact(out)]
 
     def zeros() -> list[Any]:
         return [ops.zeros_like(out) if hasattr(out, "dtype") else 0.0 for out in outputs]
@@ -466,7 +466,3 @@ def _one(value: Any) -> Any:
             f"the function must return a real floating-point number, but it returned {value.dtype}"
         )
     return ops.ones_like(value)
-
-
-def _is_differentiable(out: Any) -> bool:
-    return hasattr(out, "dtype") and backend_of(out).kind(out.dtype) in "fc"

@@ -128,7 +128,7 @@ def vector_like(given: Any, like: Any, name: str, what: str) -> Any:
     if not hasattr(like, "dtype"):
         like = np.asarray(like)
     kind = backend_of(like).kind(like.dtype)
-    is_complex = _is_complex(given)
+    is_complex = ops.is_complex(given) or isinstance(given, complex)
     if is_complex and kind != "c":
         raise TypeError(f"{name} is complex, but {what} is real: pass real numbers")
     if kind not in "fc":
@@ -136,12 +136,6 @@ def vector_like(given: Any, like: Any, name: str, what: str) -> Any:
     if not hasattr(given, "dtype"):
         return backend_of(like).full(ops.plain(like), (), given, like.dtype)
     return given if given.dtype == like.dtype else ops.astype(given, like.dtype)
-
-
-def _is_complex(x: Any) -> bool:
-    if hasattr(x, "dtype"):
-        return backend_of(x).kind(x.dtype) == "c"
-    return isinstance(x, complex)
 
 
 def check_result(leaves: list[Any]) -> None:

@@ -51,7 +51,7 @@ def compute(*structures: Any, **keywords: Any) -> tuple[Any, ...]:
     >>> loss = (x**2).sum()
     >>> value, gradient = ag.compute(loss, ag.grad(loss, x))
     """
-    return _run("compute", structures, keywords, _constant)
+    return _run("compute", structures, keywords, Tensor.like)
 
 
 def persist(*structures: *Ts, **keywords: Any) -> tuple[*Ts]:
@@ -117,10 +117,6 @@ def _plan(leaf: Any, name: str) -> Any:
             f"transform: {name} what the transform returns"
         )
     return array
-
-
-def _constant(tensor: Tensor, value: Any) -> Tensor:
-    return tensor.like(value)
 
 
 def _in_place_of(tensor: Tensor, value: Any) -> Tensor:

@@ -43,7 +43,7 @@ def _array(tensor: Any) -> Any:
 
 
 def _tensor(array: Any) -> Any:
-    """The memory of an array as a tensor of PyTorch. What cannot be written is copied."""
+    """The memory of an array as a tensor of PyTorch. An array that cannot be written is copied."""
     values = np.asarray(plain(array))
     return _torch().from_numpy(values if values.flags.writeable else values.copy())
 

@@ -29,6 +29,7 @@ from .contractions import *
 from .define.op import Op as Op
 from .elementwise import *
 from .elementwise import is_complex as is_complex
+from .elementwise import is_inexact as is_inexact
 from .indexing import *
 from .indexing import getitem as getitem
 from .indexing import iterate as iterate

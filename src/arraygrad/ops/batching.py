@@ -68,7 +68,7 @@ def _along_axis(op: Op, arrays: tuple[Any, ...], flags: Flags, params: Params) -
 
 
 def _up(axis: Any, ndim: int) -> Any:
-    """Axes of one member as axes of the batch. Those that count from the end stay."""
+    """Axes of one member as axes of the batch. Axes that count from the end stay."""
     if axis is None:
         return tuple(range(1, ndim))
     if isinstance(axis, tuple):

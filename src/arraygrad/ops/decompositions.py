@@ -204,7 +204,7 @@ def qr(x: Any, /, *, mode: str = "reduced") -> QRResult[Any]:
 
 
 class _Cut(NamedTuple):
-    """What was cut off, of matrices with no more columns than rows."""
+    """The part of matrices that was cut off. They have no more columns than rows."""
 
     left_out: Any
     inner: Any  # left_outᴴ left_out and out outᴴ, scaled to have eigenvalues below one

@@ -250,6 +250,11 @@ def is_complex(x: Any) -> bool:
     return hasattr(x, "dtype") and backend_of(x).kind(x.dtype) == "c"
 
 
+def is_inexact(x: Any) -> bool:
+    """Whether something is an array of real or complex floating-point numbers."""
+    return hasattr(x, "dtype") and backend_of(x).kind(x.dtype) in "fc"
+
+
 abs = unary(
     "abs",
     vjp=lambda g, x: g * sign(x),

@@ -81,7 +81,7 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
 
 
 def _line(value: Any, x: Any, axis: int) -> Any:
-    """What is joined to `x` along an axis: a number is repeated over the others."""
+    """The array to join to `x` along an axis: a number is repeated along the other axes."""
     if not isinstance(value, int | float | complex):
         _, value = as_arrays(x, value)
     if getattr(value, "ndim", 0):

@@ -263,7 +263,7 @@ def eigh(x: Any, /) -> EighResult[Any]:
 
 
 def eigh_of_triangle(x: Any, *, upper: bool) -> EighResult[Any]:
-    """What `eigh` gives, from the upper triangle or the lower one."""
+    """The result of `eigh`, computed from the upper triangle or the lower one."""
     check_square(x, "eigh")
     return EighResult(*(_eigh(x, upper=True) if upper else _eigh(x)))
 

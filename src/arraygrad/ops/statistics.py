@@ -13,22 +13,29 @@ from ..core.axes import many_axes
 from . import reductions
 from .define.adoption import as_arrays
 from .define.signatures import Axis, one_array
-from .elementwise import choose, conj, equal, is_complex, isnan, logical_not, real, sqrt, where
+from .elementwise import (
+    choose,
+    conj,
+    equal,
+    is_complex,
+    is_inexact,
+    isnan,
+    logical_not,
+    real,
+    sqrt,
+    where,
+)
 from .reductions import sum
 from .shape import _permute_dims, _reshape, astype, broadcast_to, expand_dims, moveaxis
 
 __all__ = ["average", "cov", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum", "nanvar"]
 
 
-def _is_float(x: Any) -> bool:
-    return backend_of(x).kind(x.dtype) in "fc"
-
-
 # --- without NaN ---------------------------------------------------------------------------------
 
 
 def _without_nan(x: Any, value: Any) -> Any:
-    return choose(isnan(x), value, x) if _is_float(x) else x
+    return choose(isnan(x), value, x) if is_inexact(x) else x
 
 
 @one_array
@@ -69,7 +76,7 @@ def nanmean(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
     >>> ag.grad(ag.nanmean(x), x)
     tensor([0.5, 0. , 0.5])
     """
-    if not _is_float(x):
+    if not is_inexact(x):
         return reductions.mean(x, axis=axis, keepdims=keepdims)
     count = _count(x, axis, keepdims, x.dtype)
     return nansum(x, axis, keepdims=keepdims) / where(equal(count, 0), math.nan, count)
@@ -82,7 +89,7 @@ def nanvar(x: Any, /, axis: Axis = None, *, correction: float = 0.0, keepdims: b
     >>> ag.nanvar(ag.tensor([1.0, ag.nan, 3.0]))
     tensor(1.)
     """
-    if not _is_float(x):
+    if not is_inexact(x):
         return reductions.var(x, axis=axis, correction=correction, keepdims=keepdims)
     centred = _without_nan(x - nanmean(x, axis, keepdims=True), 0)
     squares = real(centred * conj(centred)) if is_complex(x) else centred * centred
@@ -98,7 +105,7 @@ def nanstd(x: Any, /, axis: Axis = None, *, correction: float = 0.0, keepdims: b
     >>> ag.nanstd(ag.tensor([1.0, ag.nan, 3.0]))
     tensor(1.)
     """
-    if not _is_float(x):
+    if not is_inexact(x):
         return reductions.std(x, axis=axis, correction=correction, keepdims=keepdims)
     variance = nanvar(x, axis, correction=correction, keepdims=keepdims)
     none = equal(variance, 0)
@@ -106,7 +113,7 @@ def nanstd(x: Any, /, axis: Axis = None, *, correction: float = 0.0, keepdims: b
 
 
 def _nan_extreme(x: Any, axis: Any, keepdims: bool, extreme: Any, worst: float) -> Any:
-    if not _is_float(x):
+    if not is_inexact(x):
         return extreme(x, axis=axis, keepdims=keepdims)
     missing = reductions.all(isnan(x), axis=axis, keepdims=keepdims)
     found = extreme(_without_nan(x, worst), axis=axis, keepdims=keepdims)

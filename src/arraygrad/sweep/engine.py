@@ -77,7 +77,7 @@ class Sweep(CallsUsers):
     live : Liveness
         Which elements of the cotangents are live.
     rewound : dict of Writes to Rewound
-        Copies of memory that has been written since, as it was; None if that is an error.
+        Copies of memory as it was before later writes; None if such a write is an error.
     """
 
     __slots__ = (
@@ -360,7 +360,7 @@ class Sweep(CallsUsers):
                 buffer[place] += values
 
     def _buffer(self, edge: Node) -> Any:
-        """The cotangent of a node, as an array to add to in place; None if that cannot be."""
+        """The cotangent of a node, as an array to add to in place; None if it cannot be written."""
         have = self.table.get(edge)
         if have is None:
             have = self.table[edge] = np.zeros(edge.shape, edge.dtype)

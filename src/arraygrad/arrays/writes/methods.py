@@ -1,4 +1,4 @@
-"""What can be done to any array in place: assignments, operators like `+=`, methods like `add_`.
+"""Writes to any array in place: assignments, operators like `+=`, methods like `add_`.
 
 It comes down to two methods. Tensors have them in `tensors`, arrays under transforms in
 `transforms`.
@@ -71,9 +71,9 @@ def _operator(function: Any) -> InPlaceMethod[[Operand]]:
 
 
 class InPlace:
-    """What can be done to an array in place.
+    """The methods and operators that write to an array.
 
-    It comes down to two methods that tensors, and arrays under transforms, have of their own.
+    They call `_change` and `_assign`, of which tensors and arrays under transforms have their own.
     """
 
     __slots__ = ()

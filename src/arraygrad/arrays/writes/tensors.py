@@ -126,7 +126,7 @@ def _history(tensor: Any) -> Any:
 
 
 def holder_of(tensor: Any) -> Any:
-    """What the writes to a tensor are noted for: its memory, or its base if that is replaced."""
+    """The object for which writes are noted: the memory, or the base if its array is replaced."""
     array = tensor.array
     return array if isinstance(array, ndarray) else _history(tensor)
 
@@ -185,7 +185,7 @@ def _is_recorded(tensor: Any, values: tuple[Any, ...]) -> bool:
 
 
 def join_level(tensor: Any, values: tuple[Any, ...]) -> None:
-    """Take a constant that was made inside a transform to the level of what is written to it."""
+    """Move a constant that was made inside a transform to the level of the values to write."""
     top: float = 0
     for value in values:
         if isinstance(value, Array) and value.level > top:
@@ -402,7 +402,7 @@ def keeps_replaced(tensor: Any) -> bool:
 
 
 def _is_saved(owner: Any, count: int) -> bool:
-    """Whether one of `count` references to memory may be that of a node."""
+    """Whether one of `count` references to memory may be a node's reference."""
     past = writes_to(owner).past
     past.references = count
     return count > past.others

@@ -8,26 +8,11 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import mlx.core as mx
 
 from .reductions import count_nonzero, sum
-
-
-class SVDResult(NamedTuple):
-    """Singular vectors and values."""
-
-    U: Any
-    S: Any
-    Vh: Any
-
-
-class SlogdetResult(NamedTuple):
-    """The phase of determinants, and the logarithm of their absolute value."""
-
-    sign: Any
-    logabsdet: Any
 
 
 def _adjoint(x: Any) -> Any:
@@ -74,17 +59,17 @@ def det(x: Any, /) -> Any:
     return mx.linalg.det(x, stream=mx.cpu)
 
 
-def slogdet(x: Any, /) -> SlogdetResult:
+def slogdet(x: Any, /) -> tuple[Any, Any]:
     """The phase of determinants, and the logarithm of their absolute value."""
     if not x.size:
         phases = mx.ones(x.shape[:-2], x.dtype)
-        return SlogdetResult(phases, mx.zeros_like(mx.real(phases)))
+        return phases, mx.zeros_like(mx.real(phases))
     if x.dtype != mx.complex64:
-        return SlogdetResult(*mx.linalg.slogdet(x, stream=mx.cpu))
+        return tuple(mx.linalg.slogdet(x, stream=mx.cpu))
     values = eigvals(x)
     sizes = mx.abs(values)
     phases = mx.prod(values / mx.where(sizes == 0, 1, sizes), axis=-1)
-    return SlogdetResult(phases, mx.sum(mx.log(sizes), axis=-1))
+    return phases, mx.sum(mx.log(sizes), axis=-1)
 
 
 def eig(x: Any, /) -> Any:
@@ -125,7 +110,7 @@ def eigvalsh(x: Any, /) -> Any:
     return mx.linalg.eigvalsh(x, stream=mx.cpu) if x.size else eigh(x)[0]
 
 
-def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
+def svd(x: Any, /, *, full_matrices: bool = True) -> tuple[Any, Any, Any]:
     """The singular value decomposition."""
     if x.size:
         u, s, vh = mx.linalg.svd(x, stream=mx.cpu)
@@ -135,13 +120,13 @@ def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
         s = mx.real(mx.zeros((*lead, min(m, n)), x.dtype))
     k = s.shape[-1]
     if full_matrices:
-        return SVDResult(u, s, vh)
-    return SVDResult(u[..., :, :k], s, vh[..., :k, :])
+        return u, s, vh
+    return u[..., :, :k], s, vh[..., :k, :]
 
 
 def svdvals(x: Any, /) -> Any:
     """The singular values."""
-    return mx.linalg.svd(x, compute_uv=False, stream=mx.cpu) if x.size else svd(x).S
+    return mx.linalg.svd(x, compute_uv=False, stream=mx.cpu) if x.size else svd(x)[1]
 
 
 def cholesky(x: Any, /) -> Any:

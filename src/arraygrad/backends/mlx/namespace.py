@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import builtins
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import mlx.core as mx
 
@@ -279,28 +279,19 @@ def nonzero(x: Any, /) -> tuple[Any, ...]:
     return tuple(found)
 
 
-class UniqueAllResult(NamedTuple):
-    """The result of `unique_all`."""
-
-    values: Any
-    indices: Any
-    inverse_indices: Any
-    counts: Any
-
-
-def unique_all(x: Any, /) -> UniqueAllResult:
-    """The distinct values. Their number has to be computed."""
+def unique_all(x: Any, /) -> tuple[Any, ...]:
+    """The distinct values, their first indices, the inverse, and counts, after a computation."""
     flat = mx.reshape(x, (-1,))
     if not x.size:
         nothing = mx.zeros((0,), mx.int64)
-        return UniqueAllResult(flat, nothing, mx.reshape(nothing, x.shape), nothing)
+        return flat, nothing, mx.reshape(nothing, x.shape), nothing
     ordered = mx.sort(flat)
     count = 1 + int(mx.sum(ordered[1:] != ordered[:-1]).item())
     values, *rest = mx.unique(
         flat, count, return_index=True, return_inverse=True, return_counts=True
     )
     first, inverse, counts = (part.astype(mx.int64) for part in rest)
-    return UniqueAllResult(values, first, mx.reshape(inverse, x.shape), counts)
+    return values, first, mx.reshape(inverse, x.shape), counts
 
 
 # --- reductions and products ---------------------------------------------------------------------

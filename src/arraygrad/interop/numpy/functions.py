@@ -37,7 +37,7 @@ def array_function(
     rule = rules().get(function)
     if rule is not None:
         out = rule(*args, **kwargs)
-        # What stands for a plain array gives such, as NumPy's own functions would: zeros_like.
+        # An array that stands for a plain one gives a plain one, as in NumPy's zeros_like().
         if isinstance(out, Tensor) and all(
             getattr(kind, "is_plain", True) is True for kind in types
         ):

@@ -38,7 +38,7 @@ _JOINED = {"r_": _Joined(ops.concat), "c_": _Joined(ops.column_stack)}
 
 
 def numpy_name(name: str) -> Any:
-    """What a name of NumPy's is in arraygrad; None if NumPy does not have it, or we do not."""
+    """The object of arraygrad for a name of NumPy; None if either of them does not have it."""
     if name not in np.__all__:  # others may warn, or import much
         return None
     if name in _JOINED:

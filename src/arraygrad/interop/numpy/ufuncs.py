@@ -53,90 +53,28 @@ def _real_abs(x: Any) -> Any:
     return ops.abs(x)
 
 
+# NumPy's ufuncs that are functions of arraygrad with the same name.
+_same = """
+    abs acos acosh add asin asinh atan atan2 atanh bitwise_and bitwise_invert bitwise_left_shift
+    bitwise_or bitwise_right_shift bitwise_xor cbrt ceil conj copysign cos cosh deg2rad divide
+    equal exp exp2 expm1 floor floor_divide fmax fmin fmod greater greater_equal heaviside hypot
+    isfinite isinf less less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and
+    logical_not logical_or logical_xor matmul maximum minimum multiply negative nextafter
+    not_equal positive pow rad2deg reciprocal remainder sign signbit sin sinh sqrt square
+    subtract tan tanh trunc vecdot
+"""
 # By identity, as a ufunc of another library may have the name of a NumPy ufunc.
 CALLS: dict[np.ufunc, AnyFunction] = {
-    np.absolute: ops.abs,
-    np.add: ops.add,
-    np.arccos: ops.acos,
-    np.arccosh: ops.acosh,
-    np.arcsin: ops.asin,
-    np.arcsinh: ops.asinh,
-    np.arctan: ops.atan,
-    np.arctan2: ops.atan2,
-    np.arctanh: ops.atanh,
-    np.bitwise_and: ops.bitwise_and,
-    np.bitwise_or: ops.bitwise_or,
-    np.bitwise_xor: ops.bitwise_xor,
-    np.cbrt: ops.cbrt,
-    np.ceil: ops.ceil,
-    np.conjugate: ops.conj,
-    np.copysign: ops.copysign,
-    np.cos: ops.cos,
-    np.cosh: ops.cosh,
-    np.deg2rad: ops.deg2rad,
+    **{getattr(np, name): getattr(ops, name) for name in _same.split()},
     np.degrees: ops.rad2deg,
-    np.divide: ops.divide,
     np.divmod: lambda x, y: (ops.floor_divide(x, y), ops.remainder(x, y)),
-    np.equal: ops.equal,
-    np.exp: ops.exp,
-    np.exp2: ops.exp2,
-    np.expm1: ops.expm1,
     np.fabs: _real_abs,
     np.float_power: _float_power,
-    np.floor: ops.floor,
-    np.floor_divide: ops.floor_divide,
-    np.fmax: ops.fmax,
-    np.fmin: ops.fmin,
-    np.fmod: ops.fmod,
-    np.greater: ops.greater,
-    np.greater_equal: ops.greater_equal,
-    np.heaviside: ops.heaviside,
-    np.hypot: ops.hypot,
-    np.invert: ops.bitwise_invert,
-    np.isfinite: ops.isfinite,
-    np.isinf: ops.isinf,
     np.isnan: _isnan,
     np.ldexp: lambda x, n: x * ops.pow(2.0, n),
-    np.left_shift: ops.bitwise_left_shift,
-    np.less: ops.less,
-    np.less_equal: ops.less_equal,
-    np.log: ops.log,
-    np.log10: ops.log10,
-    np.log1p: ops.log1p,
-    np.log2: ops.log2,
-    np.logaddexp: ops.logaddexp,
-    np.logaddexp2: ops.logaddexp2,
-    np.logical_and: ops.logical_and,
-    np.logical_not: ops.logical_not,
-    np.logical_or: ops.logical_or,
-    np.logical_xor: ops.logical_xor,
-    np.matmul: ops.matmul,
-    np.maximum: ops.maximum,
-    np.minimum: ops.minimum,
     np.modf: _modf,
-    np.multiply: ops.multiply,
-    np.negative: ops.negative,
-    np.nextafter: ops.nextafter,
-    np.not_equal: ops.not_equal,
-    np.positive: ops.positive,
-    np.power: ops.pow,
-    np.rad2deg: ops.rad2deg,
     np.radians: ops.deg2rad,
-    np.reciprocal: ops.reciprocal,
-    np.remainder: ops.remainder,
-    np.right_shift: ops.bitwise_right_shift,
     np.rint: ops.round,
-    np.sign: ops.sign,
-    np.signbit: ops.signbit,
-    np.sin: ops.sin,
-    np.sinh: ops.sinh,
-    np.sqrt: ops.sqrt,
-    np.square: ops.square,
-    np.subtract: ops.subtract,
-    np.tan: ops.tan,
-    np.tanh: ops.tanh,
-    np.trunc: ops.trunc,
-    np.vecdot: ops.vecdot,
 }
 for _newer, _function in (("matvec", _matvec), ("vecmat", _vecmat)):
     if hasattr(np, _newer):
@@ -181,11 +119,14 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **keyword
                 return function(*inputs)
             except UnsupportedOperand:
                 pass
+    if method not in _METHODS:
+        raise no_rule(_name(ufunc, method))
     given = {k: v for k, v in keywords.items() if k not in _DEFAULTS or v is not _DEFAULTS[k]}
     out = given.pop("out", None)
     if method != "at":  # whose index may be a tuple, which is more than an array of its items
         inputs = tuple(
-            _array(x) if isinstance(x, list | tuple) else operand_values(x, self) for x in inputs
+            from_sequence(x) if isinstance(x, list | tuple) else operand_values(x, self)
+            for x in inputs
         )
         if any(ARRAY_LIKE[type(x)] for x in inputs):
             return NotImplemented  # they compute themselves
@@ -193,10 +134,6 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **keyword
         return _METHODS[method](ufunc, inputs, out, given)
     except UnsupportedOperand:
         return NotImplemented
-
-
-def _array(x: Any) -> Any:
-    return from_sequence(x)
 
 
 def _name(ufunc: np.ufunc, method: str = "") -> str:
@@ -254,7 +191,9 @@ def _call(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, given: dict[str, A
                 f"{name}: where= without out= leaves elements undefined; use numpy.where, or pass "
                 "out="
             )
-        result = choose(_array(mask) if isinstance(mask, list | tuple) else mask, result, out[0])
+        result = choose(
+            from_sequence(mask) if isinstance(mask, list | tuple) else mask, result, out[0]
+        )
     return written(out, result, name)
 
 
@@ -278,7 +217,7 @@ def _reduce(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, given: dict[str,
         neutral = _NEUTRAL.get(ufunc, initial)
         if neutral is None:
             raise ValueError(f"{name}: where= needs initial= here, as there is no neutral element")
-        x = choose(_array(mask) if isinstance(mask, list | tuple) else mask, x, neutral)
+        x = choose(from_sequence(mask) if isinstance(mask, list | tuple) else mask, x, neutral)
     result = function(x, **keywords)
     if initial is not None and initial is not np._NoValue:
         result = CALLS[ufunc](result, initial)
@@ -320,14 +259,10 @@ def _at(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, given: dict[str, Any
         return
     template, indices = split_index(x, index)
     shape = x[index].shape
-    values = values if hasattr(values, "dtype") else _array(values)
+    values = values if hasattr(values, "dtype") else from_sequence(values)
     added = ops.astype(ops.broadcast_to(values, shape), x.dtype, copy=False)
     spread = _index_add(added, *indices, template=template, shape=x.shape)
     x.copy_(x + sign(spread))
-
-
-def _reduceat(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, given: dict[str, Any]) -> Any:
-    raise no_rule(_name(ufunc, "reduceat"))
 
 
 _METHODS: dict[str, AnyFunction] = {
@@ -336,5 +271,4 @@ _METHODS: dict[str, AnyFunction] = {
     "accumulate": _accumulate,
     "outer": _outer,
     "at": _at,
-    "reduceat": _reduceat,
 }

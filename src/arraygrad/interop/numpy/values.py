@@ -50,7 +50,7 @@ def plain_values(tree: Any) -> Any:
 
 
 def on_values(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """What NumPy's own function gives for the values.
+    """The results of NumPy's own function for the values.
 
     It is for functions without numbers to differentiate. For a batch, the function runs on each
     member. Arrays of all members are stacked; any other answer must be the same for all members.

@@ -1,8 +1,8 @@
 """Arguments that a function does not take: an error names them, or NumPy's rule takes them.
 
-Functions of arrays look at shapes and dtypes at once. What has none fails somewhere inside; only
-then is it worth finding out which argument it was. And only then is it asked whether the arguments
-are those of NumPy's function of the same name, which may have more of them.
+Functions of arrays look at shapes and dtypes at once. An argument without shape or dtype makes
+them fail somewhere inside. Only then it is worth to find out which argument it was, and whether
+NumPy's function of the same name takes these arguments.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NEVER = (str, bytes, dict, set, frozenset, type(None))
 
 
 def naming(*names: str) -> Callable[[F], F]:
-    """Have a function name those of its arguments that should have been arrays and are not.
+    """Have a function name its arguments that should be arrays and are not.
 
     ``"*arrays"`` stands for all arguments of that name, ``"arrays[]"`` for the items of one.
     """
@@ -95,7 +95,7 @@ def _values(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Iterable[tuple[str, Any]]:
-    """What was passed for each of the names; for the items of what has none, that itself."""
+    """The value passed for each name; for items of an argument without items, the argument."""
     given = inspect.signature(function).bind(*args, **kwargs).arguments
     for name in names:
         bare = name.strip("*[]")

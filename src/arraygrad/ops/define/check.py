@@ -123,7 +123,7 @@ def _keywords(
     keywords: tuple[str, ...] | None,
     compute: AnyFunction | None,
 ) -> tuple[str, ...] | None:
-    """All keywords of an op: those declared, those in its kind, and those of `compute`."""
+    """All keywords of an op: from its declaration, from its kind, and from `compute`."""
     if keywords is None:
         return None
     found = [*kind.keywords, *keywords]
@@ -189,7 +189,7 @@ def _check_linear(name: str, kind: Kind, rules: dict[str, AnyFunction]) -> None:
             )
 
 
-# --- rules: those of ops, and those of `func.custom` ---------------------------------------------
+# --- rules of ops, and rules of `func.custom` ----------------------------------------------------
 
 # Names that mean the same in every rule. An input of such a name would be ambiguous.
 _RESERVED = {"g", "gs", "i", "out", "shapes", "t", "wanted"}

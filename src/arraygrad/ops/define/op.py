@@ -13,7 +13,8 @@ declared op cannot be changed.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, MutableMapping
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol, TypeVar, overload
 
@@ -282,7 +283,8 @@ _DECLARED = (
 )
 
 _library: dict[str, Op] = {}  # arraygrad's own ops, by name
-_others: dict[tuple[str, str], Op] = {}  # users' ops, by module and name
+# Users' ops, by module and name. An op goes when its function goes.
+_others: weakref.WeakValueDictionary[tuple[str, str], Op] = weakref.WeakValueDictionary()
 
 
 def library_op(module: str, name: str) -> Op:
@@ -355,7 +357,7 @@ def declare(
         `Elementwise`, `Moves`, `Reduces`, `AlongAxis`, `Contracts`, `Matrices` or `Opaque`. By
         default ``Opaque()``.
     keywords : tuple of str, or None
-        More keywords of the op, besides those in the kind and those of `compute`; None if the op
+        More keywords of the op, besides the keywords of the kind and of `compute`; None if the op
         takes any keyword.
     compute : callable, optional
         ``compute(xp, *arrays, **keywords)`` computes the op, if the standard's namespace `xp` has
@@ -502,15 +504,16 @@ def _module_of(*functions: Any) -> str:
 
 
 def _register(op: Op, replace: bool) -> None:
-    known: dict[Any, Op] = _library if op.is_library else _others
+    known: MutableMapping[Any, Op] = _library if op.is_library else _others
     key = op.name if op.is_library else (op.module, op.name)
+    before = known.get(key)
     # In an interactive session, users run a declaration again in order to replace the op. And if
     # the import of a module of arraygrad was interrupted, Python runs the module again.
-    again = key in known and known[key].module == op.module
+    again = before is not None and before.module == op.module
     replace = replace or (again and (op.module == "__main__" or op.is_library))
-    if key in known and not replace:
+    if before is not None and not replace:
         raise ValueError(
-            f"an op named {op.name} has been declared in {known[key].module} before: give this one "
+            f"an op named {op.name} has been declared in {before.module} before: give this one "
             "another name, or pass replace=True"
         )
     if op.is_library or op.module:  # else the module of the declaration is not known

@@ -44,7 +44,7 @@ def _trigamma(x: Any) -> Any:
     return where(left, reflected, total)
 
 
-# Of Bernoulli: B(2j) for j = 1, 2, …
+# Bernoulli numbers: B(2j) for j = 1, 2, …
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798)
 _TERMS = 12
 

@@ -35,7 +35,10 @@ _of_an_array = """
     all any argmax argmin broadcast_to count_nonzero cumulative_prod cumulative_sum diagonal diff
     expand_dims flip histogram median nanmean nanmedian repeat roll squeeze tile trace tril triu
 """
-_of_two_arrays = "bincount digitize isin outer searchsorted tensordot"
+_of_two_arrays = """
+    bincount digitize isin nanpercentile nanquantile outer percentile quantile searchsorted
+    tensordot
+"""
 _in_linalg = """
     cholesky cross det diagonal eig eigvals inv matmul matrix_norm matrix_power matrix_rank
     matrix_transpose outer slogdet solve svdvals tensordot trace vecdot vector_norm

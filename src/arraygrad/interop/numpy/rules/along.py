@@ -81,7 +81,7 @@ def _joined(ar1: Any, ar2: Any) -> Any:
 
 
 def _chosen(values: Any, *, apart: bool) -> Any:
-    """Of sorted values, those that come alone, or else the first of each two."""
+    """The sorted values that come alone; without `apart`, the first of each equal pair."""
     numbers = np.asarray(plain_values(values))
     same = numbers[1:] == numbers[:-1]
     if not apart:

@@ -33,7 +33,7 @@ def rule_for(*functions: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:
 
 
 def of_numpy(*names: str) -> list[AnyFunction]:
-    """Those of NumPy's functions that the installed version has."""
+    """NumPy's functions of these names, as far as the installed version has them."""
     return [getattr(np, name) for name in names if hasattr(np, name)]
 
 
@@ -47,8 +47,8 @@ def with_arguments_of(function: AnyFunction, own: AnyFunction, arrays: int = 0) 
     Parameters
     ----------
     function, own : callable
-        NumPy's defaults stand for ours. Of the arguments that only NumPy's function has, `dtype`
-        converts the first array, and the result is written to `out`; most others are refused.
+        NumPy's defaults stand for ours. NumPy's function may have more arguments: `dtype` converts
+        the first array, the result is written to `out`, and most others are refused.
     arrays : int
         So many of the first arguments become arrays.
     """

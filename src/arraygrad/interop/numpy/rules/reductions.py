@@ -140,32 +140,6 @@ RULES[np.nancumprod] = _running_rule(
 )
 
 
-def _quantile_rule(name: str, function: AnyFunction) -> AnyFunction:
-    def rule(
-        a: Any,
-        q: Any,
-        axis: Any = None,
-        out: Any = None,
-        overwrite_input: bool = False,
-        method: str = "linear",
-        keepdims: Any = False,
-        *,
-        weights: Any = None,
-    ) -> Any:
-        keywords = {"method": method, "keepdims": flag(keepdims), "weights": weights}
-        q = array_of(q) if isinstance(q, list | tuple) else q
-        result = function(array_of(a), q, axis=axis, **keywords)
-        return written(out, result, f"numpy.{name}")
-
-    return rule
-
-
-RULES[np.quantile] = _quantile_rule("quantile", ops.quantile)
-RULES[np.percentile] = _quantile_rule("percentile", ops.percentile)
-RULES[np.nanquantile] = _quantile_rule("nanquantile", ops.nanquantile)
-RULES[np.nanpercentile] = _quantile_rule("nanpercentile", ops.nanpercentile)
-
-
 @rule_for(np.average)
 def _average(
     a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False
