@@ -221,6 +221,25 @@ def test_two_schedules_on_one_optimiser():
     np.testing.assert_allclose(run(ours), run(torch), 1e-12, 1e-14)
 
 
+@pytest.mark.filterwarnings("ignore:Detected call of")
+@pytest.mark.parametrize("saver", [ours, torch])
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_a_schedule_goes_on_from_the_state_of_the_other_library(name, saver):
+    loader = torch if saver is ours else ours
+    first, second = started(saver), started(loader)
+    schedule = SCHEDULES[name](saver.optim.lr_scheduler, first)
+    for _ in range(4):
+        schedule.step()
+    other = SCHEDULES[name](loader.optim.lr_scheduler, second)
+    second.load_state_dict(first.state_dict())
+    other.load_state_dict(copy.deepcopy(schedule.state_dict()))
+    for _ in range(4):
+        schedule.step()
+        other.step()
+        found, wanted = ([g["lr"] for g in o.param_groups] for o in (second, first))
+        np.testing.assert_allclose(found, wanted, 1e-12, 1e-14)
+
+
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_a_schedule_goes_on_from_its_state(name):
     optimizer = started(ours)
