@@ -435,7 +435,7 @@ class OneCycleLR(_Cycle):
         falling = (end, ("max_lr", "min_lr"), ("base_momentum", "max_momentum"))
         phases = (rising, back, rest) if self.three_phase else (rising, falling)
         names = ("end_step", "start_lr", "end_lr", "start_momentum", "end_momentum")
-        self._schedule_phases = [
+        self._schedule_phases: list[dict[str, Any]] = [
             dict(zip(names, (last, *rates, *momenta), strict=True))
             for last, rates, momenta in phases
         ]
