@@ -15,8 +15,8 @@ from .parametrizations import spectral_norm
 
 __all__ = [
     "clip_grad_norm_", "clip_grad_value_", "parameters_to_vector", "parametrizations",
-    "parametrize", "remove_spectral_norm", "remove_weight_norm", "rnn", "spectral_norm", "vector_to_parameters",
-    "weight_norm",
+    "parametrize", "remove_spectral_norm", "remove_weight_norm", "rnn", "spectral_norm",
+    "vector_to_parameters", "weight_norm",
 ]  # fmt: skip
 
 
