@@ -221,6 +221,47 @@ def test_two_schedules_on_one_optimiser():
     np.testing.assert_allclose(run(ours), run(torch), 1e-12, 1e-14)
 
 
+@pytest.mark.parametrize("search", [None, "strong_wolfe"])
+def test_a_closure_of_lbfgs_may_keep_parameters_within_bounds(search):
+    """As the transfer of style does with the values of its picture."""
+    found = []
+    for lib in (ours, torch):
+        x = lib.tensor([3.0, -2.5, 0.5, 1.0], dtype=lib.float64, requires_grad=True)
+        target = lib.tensor([1.5, -4.0, 0.2, 2.5], dtype=lib.float64)
+        optimizer = lib.optim.LBFGS([x], lr=0.7, max_iter=4, line_search_fn=search)
+
+        def closure(lib=lib, x=x, target=target, optimizer=optimizer):
+            with lib.no_grad():
+                x.clamp_(-2, 2)
+            optimizer.zero_grad()
+            loss = ((x - target) ** 4).sum() + (x.sum() - 1) ** 2
+            loss.backward()
+            return loss
+
+        losses = [float(optimizer.step(closure).detach()) for _ in range(3)]
+        found.append([*losses, *x.detach().tolist()])
+    np.testing.assert_allclose(*found, 1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:Detected call of")
+@pytest.mark.parametrize("saver", [ours, torch])
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_a_schedule_goes_on_from_the_state_of_the_other_library(name, saver):
+    loader = torch if saver is ours else ours
+    first, second = started(saver), started(loader)
+    schedule = SCHEDULES[name](saver.optim.lr_scheduler, first)
+    for _ in range(4):
+        schedule.step()
+    other = SCHEDULES[name](loader.optim.lr_scheduler, second)
+    second.load_state_dict(first.state_dict())
+    other.load_state_dict(copy.deepcopy(schedule.state_dict()))
+    for _ in range(4):
+        schedule.step()
+        other.step()
+        found, wanted = ([g["lr"] for g in o.param_groups] for o in (second, first))
+        np.testing.assert_allclose(found, wanted, 1e-12, 1e-14)
+
+
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_a_schedule_goes_on_from_its_state(name):
     optimizer = started(ours)

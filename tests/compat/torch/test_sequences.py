@@ -134,3 +134,10 @@ def test_weights_of_a_largest_stretch() -> None:
     assert abs(np.linalg.norm(mine.weight.detach(), 2) - 1) < 1e-4
     state = [k for k in other.state_dict() if k != "bias"]
     assert set(mine.state_dict()) == {*state, "bias"}
+    for m, layer in ((ours, mine), (theirs, other)):
+        if m is ours:
+            assert m.nn.utils.remove_spectral_norm(layer) is layer
+        else:
+            m.nn.utils.parametrize.remove_parametrizations(layer, "weight")
+    assert set(mine.state_dict()) == set(other.state_dict()) == {"weight", "bias"}
+    close(mine(ours.ones(2, 4)), found, atol=1e-4)

@@ -50,6 +50,8 @@ REFUSED = {
     "multinomial of integers": lambda t: t.multinomial(t.tensor([1, 2]), 1),
     "multinomial of a cube": lambda t: t.multinomial(t.ones(1, 1, 2), 1),
     "multinomial of nothing": lambda t: t.multinomial(t.ones(2), 0),
+    "hstack of nothing": lambda t: t.hstack([]),
+    "minus of a mask": lambda t: -t.tensor([True]),
     "cat of nothing": lambda t: t.cat([]),
     "roll of nothing": lambda t: t.ones(2).roll(()),
     "roll of two": lambda t: t.ones(2, 2).roll((1, 2)),

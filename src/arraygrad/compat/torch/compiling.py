@@ -6,6 +6,7 @@ import contextlib
 import functools
 import pickle
 import random
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -148,9 +149,14 @@ class _Compiled:
                 return tree_map(_tensor, self._native(rest, *arrays))
         except ImportError:  # of llvmlite
             raise
-        except Exception:
+        except Exception as error:
             if self._fullgraph:
                 raise
+            name = getattr(self._function, "__name__", type(self._function).__name__)
+            warnings.warn(
+                f"torch.compile: {name} runs as it is written, not as native code: {error}",
+                stacklevel=2,
+            )
             with contextlib.suppress(TypeError):  # an argument that cannot be hashed
                 self._eager.add(signature)
         return self._function(*args, **kwargs)

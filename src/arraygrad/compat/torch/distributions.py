@@ -581,28 +581,29 @@ class Transform:
         return self._log_slope(x, y)
 
 
-class ExpTransform(Transform):
-    """y = exp(x)."""
-
-    _call = staticmethod(lambda x: x.exp())
-    _invert = staticmethod(lambda y: y.log())
-    _log_slope = staticmethod(lambda x, y: x)
+def _transform(name: str, formula: str, call: Any, invert: Any, log_slope: Any) -> Any:
+    steps = {"_call": call, "_invert": invert, "_log_slope": log_slope}
+    members: dict[str, Any] = {key: staticmethod(step) for key, step in steps.items()}
+    return type(name, (Transform,), {**members, "__doc__": formula, "__module__": __name__})
 
 
-class TanhTransform(Transform):
-    """y = tanh(x)."""
-
-    _call = staticmethod(lambda x: x.tanh())
-    _invert = staticmethod(lambda y: y.atanh())
-    _log_slope = staticmethod(lambda x, y: 2 * (math.log(2.0) - x - softplus(-2 * x)))
-
-
-class SigmoidTransform(Transform):
-    """y = 1 / (1 + exp(-x))."""
-
-    _call = staticmethod(lambda x: x.sigmoid())
-    _invert = staticmethod(lambda y: y.log() - (-y).log1p())
-    _log_slope = staticmethod(lambda x, y: -softplus(-x) - softplus(x))
+ExpTransform = _transform(
+    "ExpTransform", "y = exp(x).", lambda x: x.exp(), lambda y: y.log(), lambda x, y: x
+)
+TanhTransform = _transform(
+    "TanhTransform",
+    "y = tanh(x).",
+    lambda x: x.tanh(),
+    lambda y: y.atanh(),
+    lambda x, y: 2 * (math.log(2.0) - x - softplus(-2 * x)),
+)
+SigmoidTransform = _transform(
+    "SigmoidTransform",
+    "y = 1 / (1 + exp(-x)).",
+    lambda x: x.sigmoid(),
+    lambda y: y.log() - (-y).log1p(),
+    lambda x, y: -softplus(-x) - softplus(x),
+)
 
 
 class AffineTransform(Transform):

@@ -77,23 +77,17 @@ def gradcheck(
     func: Any,
     inputs: Any,
     *,
-    eps: float = 1e-6,
-    atol: float = 1e-5,
-    rtol: float = 1e-3,
-    raise_exception: bool = True,
-    nondet_tol: float = 0.0,
-    check_undefined_grad: bool = True,
-    check_grad_dtypes: bool = False,
     check_batched_grad: bool = False,
     check_batched_forward_grad: bool = False,
     check_forward_ad: bool = False,
     check_backward_ad: bool = True,
-    fast_mode: bool = False,
-    masked: bool | None = None,
+    **options: Any,
 ) -> bool:
     """Compare the derivatives of a function with finite differences.
 
-    Gradients always have the dtype of their input, so `check_grad_dtypes` has nothing to find.
+    The other options are `eps`, `atol`, `rtol`, `nondet_tol`, `fast_mode`, `raise_exception` and
+    `check_undefined_grad`, as in `arraygrad.testing.gradcheck`. Gradients always have the dtype of
+    their input, so `check_grad_dtypes` has nothing to find.
     """
     if not check_forward_ad and not check_backward_ad:
         raise AssertionError("Expected at least one of check_forward_ad and check_backward_ad")
@@ -101,7 +95,6 @@ def gradcheck(
         raise AssertionError("Setting check_batched_grad=True requires check_backward_ad=True")
     if check_batched_forward_grad and not check_forward_ad:
         raise AssertionError("check_batched_forward_grad=True requires check_forward_ad=True")
-    _refuse(masked=masked)
     outputs = func(*_several(inputs))
     if isinstance(outputs, tuple | list) and not outputs:
         return True
@@ -109,17 +102,11 @@ def gradcheck(
         native_gradcheck,
         func,
         inputs,
-        raise_exception,
         also=_check_batched_tangents if check_batched_forward_grad else None,
-        eps=eps,
-        atol=atol,
-        rtol=rtol,
-        nondet_tol=nondet_tol,
         check_reverse=check_backward_ad,
-        check_undefined=check_undefined_grad,
         check_batched=check_batched_grad,
         check_forward=check_forward_ad,
-        fast_mode=fast_mode,
+        **options,
     )
 
 
@@ -127,16 +114,21 @@ def _checked(
     native: Any,
     func: Any,
     inputs: Any,
-    raise_exception: bool,
     *given: Any,
     also: Any = None,
+    raise_exception: bool = True,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    masked: bool | None = None,
     **options: Any,
 ) -> bool:
     """Run one of arraygrad's checks on a function of tensors, and perhaps another one."""
+    if masked:
+        raise NotImplementedError("masked=True is about sparse tensors, which are not here")
     function, arrays = _prepared(func, inputs)
     try:
         with _in_torch_words():
-            native(function, arrays, *given, **options)
+            native(function, arrays, *given, check_undefined=check_undefined_grad, **options)
             if also is not None:
                 also(func, inputs)
     except GradcheckError:
@@ -173,12 +165,6 @@ def _in_torch_words() -> Iterator[None]:
             where = f" for output {output} with respect to input {position}"
             error.args = (f"{words}{where}: {error}",)
         raise
-
-
-def _refuse(**options: Any) -> None:
-    for name, value in options.items():
-        if value:
-            raise NotImplementedError(f"{name}=True is about sparse tensors, which are not here")
 
 
 def _check_batched_tangents(func: Any, inputs: Any) -> None:
@@ -219,28 +205,19 @@ def gradgradcheck(
     inputs: Any,
     grad_outputs: Any = None,
     *,
-    eps: float = 1e-6,
-    atol: float = 1e-5,
-    rtol: float = 1e-3,
     gen_non_contig_grad_outputs: bool = False,
-    raise_exception: bool = True,
-    nondet_tol: float = 0.0,
-    check_undefined_grad: bool = True,
-    check_grad_dtypes: bool = False,
     check_batched_grad: bool = False,
     check_fwd_over_rev: bool = False,
     check_rev_over_rev: bool = True,
-    fast_mode: bool = False,
-    masked: bool = False,
+    **options: Any,
 ) -> bool:
     """Compare the second derivatives of a function with finite differences of its gradients.
 
-    `check_grad_dtypes` has nothing to find, as in `gradcheck`; how cotangents lie in memory, which
+    The other options are those of `gradcheck`. How cotangents lie in memory, which
     `gen_non_contig_grad_outputs` is about, does not matter here.
     """
     if not check_fwd_over_rev and not check_rev_over_rev:
         raise AssertionError("check_fwd_over_rev and check_rev_over_rev cannot both be False")
-    _refuse(masked=masked)
     given = None if grad_outputs is None else list(map(unwrap, _several(grad_outputs)))
     if given is not None:  # numbers of low precision would spoil the finite differences
         given = [
@@ -251,17 +228,11 @@ def gradgradcheck(
         native_gradgradcheck,
         func,
         inputs,
-        raise_exception,
         given,
-        eps=eps,
-        atol=atol,
-        rtol=rtol,
-        nondet_tol=nondet_tol,
         check_reverse=check_rev_over_rev,
-        check_undefined=check_undefined_grad,
         check_batched=check_batched_grad,
         check_forward=check_fwd_over_rev,
-        fast_mode=fast_mode,
+        **options,
     )
 
 

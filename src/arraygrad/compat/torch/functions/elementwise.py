@@ -54,6 +54,16 @@ def _numbers(native: Any) -> Any:
     return made
 
 
+def _signed(x: Any) -> Any:
+    """The negative of each element."""
+    if x.dtype.kind == "b":
+        raise RuntimeError(
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
+            "invert a mask, use the `~` or `logical_not()` operator instead."
+        )
+    return ops.negative(x)
+
+
 def _square(x: Any) -> Any:
     """The square of each element."""
     return ops.square(ops.astype(x, np.int64) if x.dtype.kind == "b" else x)
@@ -103,7 +113,7 @@ resolve_conj = function(lambda input: input, name="resolve_conj")
 resolve_neg = function(lambda input: input, name="resolve_neg")
 trunc, fix = elementwise_unary(ops.trunc), elementwise_unary(ops.trunc, "fix")
 lgamma = elementwise_unary(special.gammaln, "lgamma")
-neg = negative = elementwise_unary(ops.negative, "neg")
+neg = negative = elementwise_unary(_signed, "neg")
 sigmoid = elementwise_unary(special.expit, "sigmoid")
 sign = elementwise_unary(_ordered(_numbers(ops.sign), "sign"), "sign")
 sgn = elementwise_unary(_numbers(ops.sign), "sgn")

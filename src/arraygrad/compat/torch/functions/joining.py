@@ -104,7 +104,7 @@ def _one_dtype(tensors: Any) -> list[Any]:
     if isinstance(tensors, Array):
         raise TypeError("expected a sequence of tensors, not one Tensor")
     if not len(tensors):
-        raise OptionError("expected a non-empty list of Tensors")
+        raise RuntimeError("expected a non-empty list of Tensors")
     for part in tensors:
         if not isinstance(part, Array):
             raise TypeError(f"expected tensors, not {type(part).__name__}")
@@ -119,6 +119,8 @@ def _one_dtype(tensors: Any) -> list[Any]:
 @function(method=False)
 def cat(tensors: Any, dim: int = 0) -> Any:
     """Tensors one after the other along an axis."""
+    if isinstance(tensors, list | tuple) and not tensors:
+        raise OptionError("expected a non-empty list of Tensors")
     parts = _one_dtype(tensors)
     counts = {p.ndim for p in parts}
     if 0 in counts:

@@ -41,16 +41,21 @@ class LBFGS(Optimizer):
         params: list[Tensor] = self.param_groups[0]["params"]
         shapes = [(tuple(p.shape), p._t.dtype) for p in params]
         losses: list[Any] = []
+        moved: Any = 0.0  # what the closure itself, such as by clamp_(), added to the parameters
+        searches = self.param_groups[0]["line_search_fn"] is not None
 
         def place(x: Any) -> None:
-            for p, value in zip(params, split(x, shapes), strict=True):
+            for p, value in zip(params, split(x + moved, shapes), strict=True):
                 p.copy_(wrap(value))
 
         def evaluate(x: Any) -> tuple[float, Any]:
+            nonlocal moved
             if losses:
                 place(x)
             with enable_grad():
                 losses.append(closure())
+            if len(losses) == 1 or not searches:  # a search tries places, and goes back
+                moved = joined([p.detach()._t for p in params]) - x
             grads = [zeros_like(p) if p.grad is None else p.grad for p in params]
             loss = losses[-1].item() if isinstance(losses[-1], Tensor) else losses[-1]
             return float(loss), joined([g.detach()._t for g in grads])

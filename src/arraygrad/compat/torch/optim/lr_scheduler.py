@@ -7,7 +7,7 @@ or a rate set by hand, work together.
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -433,7 +433,12 @@ class OneCycleLR(_Cycle):
         back = (2 * up, ("max_lr", "initial_lr"), ("base_momentum", "max_momentum"))
         rest = (end, ("initial_lr", "min_lr"), ("max_momentum", "max_momentum"))
         falling = (end, ("max_lr", "min_lr"), ("base_momentum", "max_momentum"))
-        self._schedule_phases = [rising, *((back, rest) if self.three_phase else (falling,))]
+        phases = (rising, back, rest) if self.three_phase else (rising, falling)
+        names = ("end_step", "start_lr", "end_lr", "start_momentum", "end_momentum")
+        self._schedule_phases: list[dict[str, Any]] = [
+            dict(zip(names, (last, *rates, *momenta), strict=True))
+            for last, rates, momenta in phases
+        ]
 
     def _start(self, optimizer: Optimizer, first: bool) -> None:
         rates = each_group(optimizer, self.max_lr, "max_lr")
@@ -455,15 +460,16 @@ class OneCycleLR(_Cycle):
                 f"{self.total_steps}"
             )
         phases = self._schedule_phases
-        number = next((i for i, phase in enumerate(phases) if epoch <= phase[0]), len(phases) - 1)
-        start = phases[number - 1][0] if number else 0.0
-        end, rates, momenta = phases[number]
-        share = (epoch - start) / (end - start)
+        ends = [phase["end_step"] for phase in phases]
+        number = min(bisect_left(ends, epoch), len(ends) - 1)
+        start, phase = ends[number - 1] if number else 0.0, phases[number]
+        share = (epoch - start) / (ends[number] - start)
         found = []
         for group in self.optimizer.param_groups:
-            found.append(self._between(group[rates[0]], group[rates[1]], share))
+            found.append(self._between(group[phase["start_lr"]], group[phase["end_lr"]], share))
             if self.cycle_momentum:
-                _set_momentum(group, self._between(group[momenta[0]], group[momenta[1]], share))
+                low, high = group[phase["start_momentum"]], group[phase["end_momentum"]]
+                _set_momentum(group, self._between(low, high, share))
         return found
 
 

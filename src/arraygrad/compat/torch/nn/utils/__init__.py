@@ -15,8 +15,8 @@ from .parametrizations import spectral_norm
 
 __all__ = [
     "clip_grad_norm_", "clip_grad_value_", "parameters_to_vector", "parametrizations",
-    "parametrize", "remove_weight_norm", "rnn", "spectral_norm", "vector_to_parameters",
-    "weight_norm",
+    "parametrize", "remove_spectral_norm", "remove_weight_norm", "rnn", "spectral_norm",
+    "vector_to_parameters", "weight_norm",
 ]  # fmt: skip
 
 
@@ -67,3 +67,8 @@ def remove_weight_norm(module: Any, name: str = "weight") -> Any:
     del module._parameters[f"{name}_g"], module._parameters[f"{name}_v"]
     module.register_parameter(name, Parameter(weight))
     return module
+
+
+def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
+    """Make a weight one parameter again."""
+    return parametrize.remove_parametrizations(module, name)
