@@ -309,6 +309,26 @@ def test_a_norm_of_zeros_in_a_window_has_no_slope(p: float) -> None:
     np.testing.assert_allclose(slopes, expected)
 
 
+@pytest.mark.parametrize("count", [5, 5000])
+@pytest.mark.parametrize("loss", [nn.smooth_l1_loss, nn.huber_loss])
+def test_robust_losses_at_infinity_and_zero(loss: Any, count: int) -> None:
+    """The slope stays one for an infinite error, and the curvature is one where there is none."""
+
+    def total(v: Any) -> Any:
+        return loss(v, np.zeros_like(v), reduction="sum")
+
+    at = np.resize([np.inf, -np.inf, 0.0, 0.5, -2.0], count)
+    expected = np.resize([1.0, -1.0, 0.0, 0.5, -1.0], count)
+    slope = ag.func.grad(total)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(slope(at), expected)
+        _, change = ag.func.jvp(slope, (at,), (np.ones(count),))
+        for i, value in enumerate(expected[:5]):
+            along = (np.arange(count) == i) * 1.0
+            assert ag.func.jvp(total, (at,), (along,))[1] == value
+    np.testing.assert_array_equal(change, np.resize([0.0, 0.0, 1.0, 1.0, 0.0], count))
+
+
 def test_classes_out_of_range() -> None:
     with pytest.raises(IndexError, match="Target 4 is out of bounds: there are 4 classes"):
         nn.cross_entropy(np.ones((3, 4)), np.array([0, 4, 1]))

@@ -87,7 +87,9 @@ def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float
 @one_pass
 def _smooth_l1(x: Any, y: Any, beta: Any) -> Any:
     size = ops.abs(x - y)
-    return ops.where(size < beta, 0.5 * size * size / beta, size - 0.5 * beta)
+    near = size < beta
+    small = ops.where(near, x - y, 0)  # the slope of the square of infinity is no number
+    return ops.where(near, 0.5 * small * small / beta, size - 0.5 * beta)
 
 
 @two_arrays
@@ -108,7 +110,9 @@ def huber_loss(
 @one_pass
 def _huber(x: Any, y: Any, delta: Any) -> Any:
     size = ops.abs(x - y)
-    return ops.where(size < delta, 0.5 * size * size, delta * (size - 0.5 * delta))
+    near = size < delta
+    small = ops.where(near, x - y, 0)
+    return ops.where(near, 0.5 * small * small, delta * (size - 0.5 * delta))
 
 
 @two_arrays
