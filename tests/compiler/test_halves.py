@@ -58,3 +58,12 @@ def test_special_values() -> None:
     with np.errstate(all="ignore"):
         for function in (lambda x: x * 2, lambda x: 1 / x, ag.exp, ag.sign):
             np.testing.assert_array_equal(ag.compile(function)(x), function(x))
+
+
+@pytest.mark.parametrize("dtype", "?bBhHiIlLfd")
+def test_conversions(dtype: str) -> None:
+    x = np.round(X * 10)
+    for values, target in ((np.abs(x), dtype), (np.abs(x).astype(dtype), "e")):
+        found = ag.compile(lambda x, target=target: ag.astype(x, np.dtype(target)))(values)
+        assert found.dtype == target
+        np.testing.assert_array_equal(found, values.astype(target))

@@ -162,3 +162,10 @@ def test_check_finds_a_wrong_step_of_a_loop(name: str, monkeypatch: pytest.Monke
     monkeypatch.setitem(scalars.FLOATS, ag.sin.op, wrong)
     with pytest.raises(AssertionError, match=rf"{where}.*the element at \(.*\) is"):
         ag.compile(function, check=True)(argument)
+
+
+def test_a_loop_says_why_it_is_not_native() -> None:
+    def sorted_steps(x: Any) -> Any:
+        return ag.func.scan(lambda c, _: (ag.sort(c) * 0.5, None), x, length=3)[0]
+
+    assert "not native: there is none for argsort" in ag.compile(sorted_steps).explain(np.ones(3))

@@ -303,7 +303,7 @@ def a_module_that_the_function_imports() -> Case:
     held = a_module()
 
     def function(x: Any) -> Any:
-        import a_module_of_a_user
+        import a_module_of_a_user  # type: ignore[import-not-found]
 
         return x * a_module_of_a_user.rate
 
@@ -357,7 +357,7 @@ def a_caller_of_a_method() -> Case:
 def the_gradient_of_a_tensor() -> Case:
     held = ag.tensor(X, requires_grad=True)
     held.grad = ag.tensor(X)
-    return lambda x: x * held.grad.array, lambda: setattr(held, "grad", ag.tensor(3 * X))  # type: ignore[union-attr]
+    return lambda x: x * held.grad.array, lambda: setattr(held, "grad", ag.tensor(3 * X))
 
 
 # --- objects, by what Python calls ---------------------------------------------------------------
@@ -467,7 +467,7 @@ def a_property_of_a_class() -> Case:
 def what_a_metaclass_computes() -> Case:
     class Computing(type):
         def __getattr__(cls, name: str) -> float:
-            return cls.inside[name]  # type: ignore[attr-defined,no-any-return]
+            return cls.inside[name]  # type: ignore[index,no-any-return]
 
     class Own(metaclass=Computing):
         inside: ClassVar = {"rate": 1.0}

@@ -410,7 +410,7 @@ def _global_names(code: Any) -> frozenset[str]:
 @functools.lru_cache(4096)
 def _imported(code: Any, package: str | None) -> frozenset[str]:
     """The modules that a function imports."""
-    found = set()
+    found: set[str] = set()
     if not {"import_module", "__import__"}.isdisjoint(code.co_names):
         found.update(c for c in code.co_consts if isinstance(c, str) and c in sys.modules)
     steps = list(dis.get_instructions(code))

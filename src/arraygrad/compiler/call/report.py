@@ -89,8 +89,7 @@ def not_native(executable: Executable) -> list[str]:
     found = []
     for number, step in enumerate(executable.steps):
         if isinstance(step, LoopStep):
-            bodies = [part for part, _ in step.parts() if isinstance(part, Executable)]
-            found += [f"in {step.what()}: {line}" for body in bodies for line in not_native(body)]
+            found += [f"in {step.what()}: {line}" for line in _reasons(executable, number)]
         elif isinstance(step, ByNumpy) and not isinstance(step, OneOfSeveral):
             found.append("; ".join([_described(step), *_reasons(executable, number)]))
     return found
@@ -116,7 +115,8 @@ def _reasons(executable: Executable, number: int) -> list[str]:
     """Why a step is one of its own."""
     step = executable.steps[number]
     if isinstance(step, LoopStep):
-        return []
+        bodies = [part for part, _ in step.parts() if isinstance(part, Executable)]
+        return [line for body in bodies for line in not_native(body)]
     if isinstance(step, ByNumpy):
         node = step.node
         reason = executable.lowering.reasons.get(node)

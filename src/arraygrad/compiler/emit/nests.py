@@ -68,7 +68,7 @@ class Nest:
     ) -> None:
         self.body = body
         self.is_open = is_open
-        self.w = Writer(module, vector)
+        self.w = Writer(module)
         self.memory: list[Core] = []
         self._pointers: dict[Core, Value] = {}
         self.length = body.dims[-1]
@@ -250,5 +250,7 @@ class Nest:
         """The fold of all lanes of a vector: halves are folded until one lane is left."""
         w = self.w
         while x.lanes > 1:
-            x = fold.emit(w, *w.parts(x, x.lanes // 2))
+            half = x.lanes // 2
+            parts = (w.shuffle(x, x, range(start, start + half)) for start in (0, half))
+            x = fold.emit(w, *parts)
         return w.lane(x, 0) if x.lanes else x

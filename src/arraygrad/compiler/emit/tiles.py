@@ -32,7 +32,6 @@ PANELS = 500_000  # bytes of copied columns that are in use at a time: they stay
 WIDE = 4  # panels of a unit, if there are enough
 UNROLLED = 16  # steps of the innermost sums that are written one after the other
 NEAR = 16_000  # bytes of columns that are read as they are
-APART = 4096  # bytes: rows at multiples of it share few lines of the cache
 
 Ints = tuple[int, ...]
 
@@ -122,8 +121,7 @@ class TileText:
         self.width = self.tile.vectors * self.lanes
         self._share()
         self._choose_copies()
-        self._start_a = self.depth * self._panels * self.width * self.copies_b
-        self.room = self._start_a + self.depth * self.tile.rows * self.copies_a
+        self.room = self.depth * self._panels * self.width * self.copies_b
         self.text = self._written()
 
     # --- choices ---
@@ -166,10 +164,6 @@ class TileText:
         is_far = self.k * self.unit_columns * self.size > NEAR
         can_copy = self.lines == 1 and len(self.inner) < 2
         self.copies_b = self.b.columns[-1] != 1 or (is_far and groups > 3 and can_copy)
-        (*others, row), column = self.a.rows, self.a.columns[-1]
-        is_apart = column != 1 or row * self.size % APART == 0
-        is_far = row != 1 and self.k > 16 and self._panels > 1
-        self.copies_a = is_apart and is_far and not (others or self.inner)
 
     # --- the function ---
 
@@ -200,7 +194,6 @@ class TileText:
         chunk = Value("%chunk", "i64")
         if self.room:
             self._copy_b = self._at(pointers[3], self._times(chunk, self.room))
-            self._copy_a = self._at(self._copy_b, self._start_a)
         first = self._times(chunk, self.units_each)
         last = self._least(self._plus(first, self.units_each), self.units)
         w.loop(first, last, 1, self._unit)
@@ -253,8 +246,6 @@ class TileText:
 
             def group(i: Value) -> None:
                 i0 = self._least(i, self.m - self.tile.rows)
-                if self.copies_a:
-                    self._copy_group(a, i0, length)
 
                 def line(o: Value) -> None:
                     lines = self.outer_columns
@@ -294,11 +285,6 @@ class TileText:
             self._copy(here, step, inner[-1], there, self.width, valid, each)
 
         self.w.loop(self._number(0), length, 1, lines)
-
-    def _copy_group(self, a: Value, i0: Value, length: Value) -> None:
-        source = self._at(a, self._times(i0, self.a.rows[-1]))
-        rows, along = self.tile.rows, self.a.columns[-1]
-        self._copy(source, self.a.rows[-1], along, self._copy_a, rows, rows, length)
 
     def _copy(
         self, source: Value, across: int, along: int, to: Value, width: int, valid: int, n: Value
@@ -378,12 +364,8 @@ class TileText:
         rows, vectors = self.tile
         j0 = self._panel_start(j)
         at = len(self.before)
-        a_steps: Ints
-        if self.copies_a:
-            starts, a_steps = [self._at(self._copy_a, r) for r in range(rows)], (rows,)
-        else:
-            places = [self._offset(self._plus(i0, r), self.rows, self.a.rows) for r in range(rows)]
-            starts, a_steps = [self._at(a, place) for place in places], self.a.columns[at:]
+        places = [self._offset(self._plus(i0, r), self.rows, self.a.rows) for r in range(rows)]
+        starts, a_steps = [self._at(a, place) for place in places], self.a.columns[at:]
         if self.copies_b:
             b = self._at(self._copy_b, self._times(w.logic("sub", j, first), self.depth))
             b_steps = tuple(self.width * math.prod(self.inner[x:]) for x in range(len(a_steps)))

@@ -119,9 +119,6 @@ def exp_within(w: Writer, x: Value, more: Value | None = None, halves: int = 0) 
     r = r if more is None else w.exact("fadd", r, more)
     y = w.exact("fadd", _expm1_near_zero(w, r), w.like(x, 1.0))
     n = w.exact("fsub", n, w.like(n, halves)) if halves else n
-    scaled = w.scale(y, n)
-    if scaled is not None:
-        return scaled
     # In two steps, as a power of two may be subnormal, or too large by itself.
     i = _as_integer(w, n)
     half = w.logic("ashr", i, w.like(i, 1))

@@ -92,9 +92,8 @@ class Module:
 class Writer:
     """Writes the body of a function, instruction by instruction."""
 
-    def __init__(self, module: Module, vector: int = 16) -> None:
+    def __init__(self, module: Module) -> None:
         self.module = module
-        self._vector = vector  # the bytes of a vector register
         self.lines: list[str] = []
         self.head: list[str] = []  # the first instructions of the function
         self.block = "entry"
@@ -302,49 +301,6 @@ class Writer:
         for c in coefficients[-2::-1]:
             found = self.math("fma", found, x, self.like(x, c))
         return found
-
-    def scale(self, x: Value, n: Value) -> Value | None:
-        """`x` times two to the power of `n`, a float with an integer value.
-
-        The result may be subnormal. None if the processor has no instruction for it.
-        """
-        lanes = self._vector // BYTES[x.kind]
-        if self._vector != 64 or not x.lanes or x.lanes % lanes:
-            return None
-        parts = [
-            self._scaled(a, b)
-            for a, b in zip(self.parts(x, lanes), self.parts(n, lanes), strict=True)
-        ]
-        while len(parts) > 1:
-            parts = [self._side_by_side(a, b) for a, b in zip(parts[::2], parts[1::2], strict=True)]
-        return parts[0]
-
-    def _scaled(self, x: Value, n: Value) -> Value:
-        name = "llvm.x86.avx512.mask.scalef." + ("ps" if x.kind == "float" else "pd") + ".512"
-        mask = f"i{x.lanes}"
-        self.module.declare(
-            name, f"declare {x.type} @{name}({x.type}, {x.type}, {x.type}, {mask}, i32 immarg)"
-        )
-        given = f"{x.type} {x.text}, {x.type} {n.text}, {x.type} {x.text}, {mask} -1, i32 4"
-        return self.let(f"call {x.type} @{name}({given})", x.kind, x.lanes)
-
-    def parts(self, x: Value, lanes: int) -> list[Value]:
-        """A vector in parts of some lanes each."""
-        if x.lanes == lanes:
-            return [x]
-        found = []
-        for start in range(0, x.lanes, lanes):
-            chosen = ", ".join(f"i32 {start + i}" for i in range(lanes))
-            text = f"shufflevector {x.type} {x.text}, {x.type} poison, <{lanes} x i32> <{chosen}>"
-            found.append(self.let(text, x.kind, lanes))
-        return found
-
-    def _side_by_side(self, x: Value, y: Value) -> Value:
-        chosen = ", ".join(f"i32 {i}" for i in range(2 * x.lanes))
-        text = (
-            f"shufflevector {x.type} {x.text}, {y.type} {y.text}, <{2 * x.lanes} x i32> <{chosen}>"
-        )
-        return self.let(text, x.kind, 2 * x.lanes)
 
     # --- memory ---
 

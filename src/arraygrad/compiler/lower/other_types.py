@@ -33,7 +33,7 @@ class Halves:
     def lower(self, node: Call) -> Core:
         """An op with float16 among its arguments and results."""
         op, kind = node.op, node.op.kind
-        if not has_halves() or any(x.dtype not in TYPES for x in node.nodes):
+        if not has_halves() or any(x.dtype not in TYPES for x in (node, *node.nodes)):
             raise NotNative(f"there is none for elements of {HALF}")
         if isinstance(kind, Moves) and kind.shares and len(node.args) == 1:
             return self._lowering.moved(self._lowering.values[node.args[0]], node, kind)

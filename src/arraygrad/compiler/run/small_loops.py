@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from ..emit.small_values import NUMBERS, Known
-from ..llvm.native import vector_bytes
 from ..llvm.vectors import TYPES, Module, Value, Writer
 from ..lower.core import (
     Core,
@@ -134,7 +133,7 @@ class _NumbersText:
 
     def __init__(self, loop: SmallLoop, module: Module) -> None:
         self._loop = loop
-        self._w = Writer(module, vector_bytes())
+        self._w = Writer(module)
         self._pointers: list[Value] = []
         self._known: Known = {}
 
