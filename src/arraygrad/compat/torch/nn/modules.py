@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+__all__: list[str] = []  # its names are those of `nn`
 PARTS = (
     "activation", "adaptive", "batchnorm", "channelshuffle", "container", "conv", "distance",
     "dropout", "flatten", "fold", "instancenorm", "lazy", "linear", "loss", "module",
