@@ -50,7 +50,7 @@ _TAKEN_APART = (*CONTAINERS, MethodType)  # which may be made anew with the same
 _OF_C = (ctypes._SimpleCData, ctypes.Array, ctypes.Structure, ctypes.Union)
 _BUFFERS = (array, bytearray, memoryview, *_OF_C)
 DEEPEST = 40  # containers inside each other that may be made anew
-MOST = 20_000  # values that are looked at
+MOST = 50_000  # values that are looked at
 
 Read = Callable[[], Any]
 
