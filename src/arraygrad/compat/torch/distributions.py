@@ -13,7 +13,7 @@ from ... import random as native
 from .autograd import no_grad
 from .creation import as_tensor, zeros_like
 from .dtypes import Size, get_default_dtype
-from .functions.elementwise import digamma, lgamma, where, xlogy
+from .functions.elementwise import digamma, igamma, lgamma, where, xlogy
 from .functions.joining import stack
 from .functions.reductions import log_softmax
 from .functions.shapes import broadcast_tensors
@@ -305,6 +305,7 @@ Gamma = _law(
     draw=lambda a, r, shape: _gamma(a, tuple(shape)).to(r.dtype) / r,
     log_prob=lambda a, r, x: xlogy(a, r) + xlogy(a - 1, x) - r * x - lgamma(a),
     entropy=lambda a, r: a - r.log() + lgamma(a) + (1 - a) * digamma(a),
+    cdf=lambda a, r, x: igamma(a, r * x),
     mean=lambda a, r: a / r,
     mode=lambda a, r: ((a - 1) / r).clamp(min=0),
     variance=lambda a, r: a / r**2,
@@ -315,6 +316,7 @@ Chi2 = _law(
     draw=lambda n, shape: 2 * _gamma(n / 2, tuple(shape)).to(n.dtype),
     log_prob=lambda n, x: Gamma(n / 2, 0.5).log_prob(x),
     entropy=lambda n: Gamma(n / 2, 0.5).entropy(),
+    cdf=lambda n, x: igamma(n / 2, x / 2),
     mean=lambda n: n,
     mode=lambda n: (n - 2).clamp(min=0),
     variance=lambda n: 2 * n,
