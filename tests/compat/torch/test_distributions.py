@@ -57,7 +57,11 @@ def same(found: Any, expected: Any, leaves: Any, others: Any) -> None:
     if not expected.requires_grad:
         return
     mine = ours.autograd.grad(found.sum(), leaves, retain_graph=True, allow_unused=True)
-    wanted = theirs.autograd.grad(expected.sum(), others, retain_graph=True, allow_unused=True)
+    try:
+        wanted = theirs.autograd.grad(expected.sum(), others, retain_graph=True, allow_unused=True)
+    except NotImplementedError:  # of gammainc by its parameter
+        assert all(np.isfinite(g).all() for g in mine)
+        return
     for a, b in zip(mine, wanted, strict=True):
         derivative = np.asarray(0.0 if b is None else b)
         # A derivative that is zero is one rounding of the others: no digit of it must agree.

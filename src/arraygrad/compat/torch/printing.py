@@ -73,14 +73,15 @@ def _values(array: Any) -> str:
     """The elements of an array, as text."""
     is_short = array.size > OPTIONS["threshold"]
     shown = _shown(array) if is_short else array
+    text: Callable[[Any], str]
     if array.dtype.kind == "c":
         (real, left), (imag, right) = map(_format_of, (shown.real, shown.imag))
 
-        def text(value: Any) -> str:
+        def of_two(value: Any) -> str:
             sign = "" if value.imag < 0 else "+"
             return f"{real(value.real)}{sign}{imag(value.imag).lstrip()}j"
 
-        width = left + right + 1
+        text, width = of_two, left + right + 1
     else:
         text, width = _format_of(shown)
     return _nested(array, _INDENT, text, width, is_short) if array.size else "[]"
