@@ -10,8 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import random as native
+from . import distribution_transforms
 from .autograd import no_grad
 from .creation import as_tensor, zeros_like
+from .distribution_transforms import *
 from .dtypes import Size, get_default_dtype
 from .functions.elementwise import digamma, igamma, lgamma, where, xlogy
 from .functions.joining import stack
@@ -24,12 +26,12 @@ from .publish import function
 from .random import default_generator, rand, randn
 
 __all__ = [
-    "AffineTransform", "Bernoulli", "Beta", "Categorical", "Cauchy", "Chi2", "Dirichlet",
-    "Distribution", "ExpTransform", "Exponential", "Gamma", "Gumbel", "HalfNormal", "Independent",
-    "Laplace", "LogNormal", "MixtureSameFamily", "MultivariateNormal", "Normal",
-    "OneHotCategorical", "Poisson", "SigmoidTransform", "StudentT", "TanhTransform", "Transform",
+    "Bernoulli", "Beta", "Categorical", "Cauchy", "Chi2", "Dirichlet", "Distribution",
+    "Exponential", "Gamma", "Gumbel", "HalfNormal", "Independent", "Laplace", "LogNormal",
+    "MixtureSameFamily", "MultivariateNormal", "Normal", "OneHotCategorical", "Poisson", "StudentT",
     "TransformedDistribution", "Uniform", "kl_divergence", "register_kl",
 ]  # fmt: skip
+__all__ += distribution_transforms.__all__
 
 
 def _key() -> Any:
@@ -555,68 +557,6 @@ class MixtureSameFamily(Distribution):
 
 
 # --- of what functions make of other numbers ---
-
-
-class Transform:
-    """A function that can be inverted. With `cache_size=1`, its last result is inverted exactly."""
-
-    _call: Callable[..., Any]
-    _invert: Callable[..., Any]
-    _log_slope: Callable[..., Any]  # of the argument, and the result
-
-    def __init__(self, cache_size: int = 0) -> None:
-        self._caches = bool(cache_size)
-        self._last: tuple[Any, Any] = (None, None)
-
-    def __call__(self, x: Any) -> Any:
-        """The results for some numbers."""
-        y = self._call(x)
-        self._last = (x, y) if self._caches else (None, None)
-        return y
-
-    def inv(self, y: Any) -> Any:
-        """The numbers that have some results."""
-        return self._last[0] if y is self._last[1] else self._invert(y)
-
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """The logarithm of how much the function stretches, at each number."""
-        return self._log_slope(x, y)
-
-
-def _transform(name: str, formula: str, call: Any, invert: Any, log_slope: Any) -> Any:
-    steps = {"_call": call, "_invert": invert, "_log_slope": log_slope}
-    members: dict[str, Any] = {key: staticmethod(step) for key, step in steps.items()}
-    return type(name, (Transform,), {**members, "__doc__": formula, "__module__": __name__})
-
-
-ExpTransform = _transform(
-    "ExpTransform", "y = exp(x).", lambda x: x.exp(), lambda y: y.log(), lambda x, y: x
-)
-TanhTransform = _transform(
-    "TanhTransform",
-    "y = tanh(x).",
-    lambda x: x.tanh(),
-    lambda y: y.atanh(),
-    lambda x, y: 2 * (math.log(2.0) - x - softplus(-2 * x)),
-)
-SigmoidTransform = _transform(
-    "SigmoidTransform",
-    "y = 1 / (1 + exp(-x)).",
-    lambda x: x.sigmoid(),
-    lambda y: y.log() - (-y).log1p(),
-    lambda x, y: -softplus(-x) - softplus(x),
-)
-
-
-class AffineTransform(Transform):
-    """y = loc + scale * x."""
-
-    def __init__(self, loc: Any, scale: Any, event_dim: int = 0, cache_size: int = 0) -> None:
-        super().__init__(cache_size)
-        self.loc, self.scale = loc, scale
-        self._call = lambda x: loc + scale * x
-        self._invert = lambda y: (y - loc) / scale
-        self._log_slope = lambda x, y: as_tensor(scale, dtype=x.dtype).abs().log() + 0 * x
 
 
 class TransformedDistribution(Distribution):
