@@ -86,9 +86,10 @@ def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float
 
 @one_pass
 def _smooth_l1(x: Any, y: Any, beta: Any) -> Any:
-    size = ops.abs(x - y)
+    error = x - y
+    size = ops.abs(error)
     near = size < beta
-    small = ops.where(near, x - y, 0)  # the slope of the square of infinity is no number
+    small = ops.where(near, error, 0)  # the slope of the square of infinity is no number
     return ops.where(near, 0.5 * small * small / beta, size - 0.5 * beta)
 
 
@@ -109,9 +110,10 @@ def huber_loss(
 
 @one_pass
 def _huber(x: Any, y: Any, delta: Any) -> Any:
-    size = ops.abs(x - y)
+    error = x - y
+    size = ops.abs(error)
     near = size < delta
-    small = ops.where(near, x - y, 0)
+    small = ops.where(near, error, 0)
     return ops.where(near, 0.5 * small * small, delta * (size - 0.5 * delta))
 
 
