@@ -411,6 +411,15 @@ once = declare(
 )
 
 
+def _refusing_products(operator: Any, x: Any, of: str) -> dict[str, AnyFunction]:
+    """The methods of a linear operator that return arrays, which refuse to be differentiated."""
+
+    def refusing_as(method: str) -> AnyFunction:
+        return lambda *args: _without(np.asarray(getattr(operator, method)(*args)), x, of=of)
+
+    return {method: refusing_as(method) for method in ("matvec", "matmat", "todense")}
+
+
 def refusing(result: dict[str, Any], x: Any, name: str, known: Sequence[str]) -> None:
     """Let all arrays in a result, except the known ones, refuse to be differentiated, by name.
 
@@ -428,5 +437,8 @@ def refusing(result: dict[str, Any], x: Any, name: str, known: Sequence[str]) ->
             result[key] = type(value)(parts.values())
         elif isinstance(value, np.inexact):
             result[key] = _without(np.asarray(value), x, of=f"{name}.{key}")
+        elif hasattr(value, "matvec"):
+            result[key] = copy.copy(value)
+            vars(result[key]).update(_refusing_products(value, x, f"{name}.{key}"))
         elif isinstance(value, np.ndarray | Array) and backend_of(value).kind(value.dtype) in "fc":
             result[key] = _without(value, x, of=f"{name}.{key}")
