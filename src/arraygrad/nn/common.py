@@ -149,10 +149,10 @@ def one_of(
         raise error(f"{name} must be one of {words}, not {value!r}")
 
 
-def check_share(name: str, value: float) -> None:
+def check_share(name: str, value: float, error: type[ValueError] = ValueError) -> None:
     """Raise unless a number is between 0 and 1."""
     if not 0 <= value <= 1:
-        raise ValueError(f"{name} must be between 0 and 1, not {value}")
+        raise error(f"{name} must be between 0 and 1, not {value}")
 
 
 def check_same_shape(error: type[ValueError] = ValueError, **arrays: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import ops
 from ..ops.define.signatures import one_array
-from .common import Ints, check_share, shape_of
+from .common import Ints, OptionError, check_share, shape_of
 from .draws import uniform
 
 __all__ = [
@@ -25,7 +25,7 @@ def _channels(input: Any) -> Ints:
 
 def _dropped(input: Any, p: float, training: bool, shape: Ints, low: float, key: Any) -> Any:
     """Elements set to a low value with a probability, and scaled to keep mean and variance."""
-    check_share("p", p)
+    check_share("p", p, OptionError)
     if not training or p == 0:
         return input
     if p == 1:

@@ -44,6 +44,7 @@ SAME = {
     "normal with a layout": lambda t: t.normal(1.0, 0.0, (2,), layout=t.strided),
     "matrix_exp of half": lambda t: t.matrix_exp(t.zeros(2, 2).half()),
     "dlpack": lambda t: t.from_dlpack(t.ones(2)),
+    "where of two numbers": lambda t: t.where(t.tensor([True, False]), 1, 2.0),
     "jit": lambda t: t.jit.script(t.sin)(t.ones(2)) if t is ours else t.ones(2).sin(),
 }
 REFUSED = {
@@ -89,6 +90,18 @@ REFUSED = {
     "randint": lambda t: t.randint(3, 3, (2,)),
     "randperm": lambda t: t.randperm(-1),
     "Dropout": lambda t: t.nn.Dropout(2),
+    "dropout": lambda t: t.nn.functional.dropout(t.ones(2), -1),
+    "padding by a word": lambda t: t.nn.Conv2d(2, 2, 3, padding="no"),
+    "same with strides": lambda t: t.nn.Conv2d(2, 2, 3, padding="same", stride=2),
+    "LSTM": lambda t: t.nn.LSTM(3, 4)(t.ones(2, 3).double()),
+    "GRUCell": lambda t: t.nn.GRUCell(3, 4)(t.ones(2, 3).double()),
+    "topk of too many": lambda t: t.ones(3).topk(5),
+    "norm of integers": lambda t: t.norm(t.tensor([1, 2])),
+    "linalg.norm of integers": lambda t: t.linalg.norm(t.tensor([1, 2])),
+    "unfold of too many": lambda t: t.ones(3).unfold(0, 5, 1),
+    "where of numbers": lambda t: t.where(t.ones(2), 1, 2),
+    "masked_fill": lambda t: t.ones(2).masked_fill(t.ones(2), 1.0),
+    "masked_select": lambda t: t.ones(2).masked_select(t.ones(2)),
     "batch_size": lambda t: t.utils.data.DataLoader([1, 2], batch_size=0),
     "batch_size=None": lambda t: t.utils.data.DataLoader([1], batch_size=None, drop_last=True),
     "num_workers": lambda t: t.utils.data.DataLoader([1, 2], num_workers=-1),
@@ -111,6 +124,20 @@ def test_what_pytorch_refuses_is_refused(name):
         REFUSED[name](torch)
     with pytest.raises(caught.type):
         REFUSED[name](ours)
+
+
+@pytest.mark.parametrize("lib", [ours, torch], ids=["ours", "torch"])
+def test_matrices_that_are_not_regular_have_an_error_of_their_own(lib):
+    for name in ("cholesky", "inv"):
+        with pytest.raises(lib.linalg.LinAlgError):
+            getattr(lib.linalg, name)(-lib.ones(2, 2))
+
+
+@pytest.mark.parametrize("lib", [ours, torch], ids=["ours", "torch"])
+def test_a_buffer_stays_a_tensor(lib):
+    module = lib.nn.BatchNorm1d(2)
+    with pytest.raises(TypeError, match="cannot assign"):
+        module.running_mean = 3
 
 
 # What people search for: PyTorch's words for the commonest mistakes.

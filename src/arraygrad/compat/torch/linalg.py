@@ -12,11 +12,12 @@ from ... import ops
 from ...arrays.creation import asarray
 from ...core.array import Array, plain
 from .functions import factors, lu_factors, products
-from .functions.axes import axes_of
+from .functions.axes import axes_of, check_floating
 from .functions.results import named as _named
 from .functions.shapes import adjoint_of
 from .handles import Tensor
 from .publish import function as _function
+from .wording import LinAlgError as LinAlgError
 
 __all__ = [
     "cholesky", "cholesky_ex", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals",
@@ -177,6 +178,7 @@ def vector_norm(
 ) -> Any:
     """The norm of vectors."""
     x = x if dtype is None else ops.astype(x, dtype)
+    check_floating(x, "linalg.vector_norm")
     return native.vector_norm(x, axis=axes_of(dim, x.ndim), keepdims=keepdim, ord=ord)
 
 

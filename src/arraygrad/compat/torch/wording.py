@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from ...errors import (
     AnomalyError,
     GraphFreedError,
@@ -15,6 +17,11 @@ from ...errors import (
 )
 from ...nn.common import OptionError
 from .node_names import shown_name
+
+
+class LinAlgError(RuntimeError):
+    """A matrix is singular, or not positive definite."""
+
 
 # For each kind of error, the words by which users of PyTorch know it.
 _KNOWN: dict[type[Exception], str] = {
@@ -51,7 +58,11 @@ def as_in_torch(name: str, error: ValueError, args: tuple[Any, ...] = ()) -> Exc
     words = _of_shapes(name, str(error), shapes, args)
     if words is not None:
         return RuntimeError(words)
-    kinds = ((NotImplementedError, NotImplementedError), (OptionError, ValueError))
+    kinds = (
+        (NotImplementedError, NotImplementedError),
+        (OptionError, ValueError),
+        (np.linalg.LinAlgError, LinAlgError),
+    )
     kind = next((theirs for ours, theirs in kinds if isinstance(error, ours)), RuntimeError)
     return kind(f"{name}(): {error}")
 

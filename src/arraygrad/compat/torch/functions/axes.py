@@ -66,3 +66,20 @@ def check_static(x: Any, name: str) -> None:
             "vmap: We do not support batching operators that can output dynamic shape. Attempted "
             f"to vmap over aten::{name}: call it outside vmap, or use torch.where with a mask"
         )
+
+
+def check_mask(mask: Any, name: str, argument: str = "mask") -> None:
+    """Raise if a mask is not of booleans."""
+    if mask.dtype.kind != "b":
+        raise RuntimeError(
+            f"{name} expected {argument} to be a boolean tensor, but got a tensor with dtype "
+            f"{mask.dtype}"
+        )
+
+
+def check_floating(x: Any, name: str) -> None:
+    """Raise for integers and booleans."""
+    if x.dtype.kind not in "fc":
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got {x.dtype}"
+        )

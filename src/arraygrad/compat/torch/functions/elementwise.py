@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .... import nn, ops, special
+from ....arrays.creation import asarray
 from ....autograd.function import Function
 from ....core.array import Array, plain
 from ..dtypes import default_for, result_type
@@ -20,7 +21,7 @@ from ..publish import (
     function,
     ops_tensor,
 )
-from .axes import check_static
+from .axes import check_mask, check_static
 
 # The names of `torch` that are made here.
 __all__ = [
@@ -434,13 +435,13 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     if input is None and other is None:
         check_static(condition, "where")
         return tuple(ops.nonzero(condition))
+    if condition.dtype != np.uint8:  # an older kind of masks
+        check_mask(condition, "where", "condition")
     wanted = result_type(input, other)
     x, y = (
-        ops.astype(v, wanted) if isinstance(v, Array) and v.dtype != wanted else v
+        ops.astype(v, wanted) if isinstance(v, Array) else asarray(v, dtype=wanted)
         for v in (input, other)
     )
-    if not isinstance(x, Array) and not isinstance(y, Array):
-        x = ops_tensor(x)
     return ops.where(condition, x, y)
 
 

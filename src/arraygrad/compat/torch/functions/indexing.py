@@ -16,7 +16,7 @@ from ....ops.define.library import constant
 from ....ops.indexing import _index_add, getitem
 from ..dtypes import check_device
 from ..publish import function
-from .axes import check_static, checked
+from .axes import check_mask, check_static, checked
 
 # The names of `torch` that are made here.
 __all__ = [
@@ -123,6 +123,7 @@ def take_along_dim(input: Any, indices: Any, dim: Any = None) -> Any:
 @function
 def masked_select(input: Any, mask: Any) -> Any:
     """The elements where a mask is true."""
+    check_mask(mask, "masked_select")
     check_static(mask, "masked_select")
     x, chosen = ops.broadcast_arrays(input, mask)
     return x[chosen]
@@ -146,6 +147,7 @@ argwhere = function(lambda input: nonzero.__wrapped__(input), name="argwhere")
 @function(in_place=True)
 def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     """One value where a mask is true."""
+    check_mask(mask, "masked_fill")
     if isinstance(value, Array) and value.ndim:
         raise RuntimeError(f"masked_fill() takes a number, not a tensor of {value.ndim} axes")
     complex_value = isinstance(value, complex) or (
@@ -161,10 +163,7 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
 @function(in_place=True)
 def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     """The elements of `source`, one after the other, where a mask is true."""
-    if mask.dtype.kind != "b":
-        raise RuntimeError(
-            f"masked_scatter_ only supports boolean masks, but got mask with dtype {mask.dtype}"
-        )
+    check_mask(mask, "masked_scatter")
     _check_same_dtype(input, source, "masked_scatter")
     shape = ops.broadcast_shapes(tuple(input.shape), tuple(mask.shape))
     input = ops.broadcast_to(input, shape)

@@ -11,7 +11,7 @@ from .... import ops
 from ....arrays.creation import asarray
 from ....core.array import Array
 from ..publish import function
-from .axes import axes_of, check_axes, checked
+from .axes import axes_of, check_axes, check_floating, checked
 from .elementwise import in_single
 from .results import named
 from .shapes import adjoint_of as adjoint
@@ -205,6 +205,7 @@ def norm(
 ) -> Any:
     """A norm of the elements, or along some axes."""
     x = input if dtype is None else ops.astype(input, dtype)
+    check_floating(x, "norm")
     if p is None or p == "fro":
         p = 2
     if p == "nuc":

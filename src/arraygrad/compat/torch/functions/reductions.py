@@ -235,6 +235,8 @@ def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = 
 def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The `k` largest elements along an axis, and where they are."""
     axis = checked(dim, input.ndim)
+    if not 0 <= k <= (input.shape[axis] if input.ndim else 1):
+        raise RuntimeError(f"selected index k out of range: {k}")
     if not input.ndim:
         return _Topk(input, ops.astype(ops.zeros_like(input), np.int64))
     index = ops.argsort(input, axis=axis, descending=largest, stable=True)

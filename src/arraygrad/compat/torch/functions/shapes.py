@@ -260,6 +260,11 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
         input = ops.reshape(input, (1,))
         if size == 1:
             return input
+    if size > input.shape[axis] or step < 1:
+        raise RuntimeError(
+            f"maximum size for tensor at dimension {axis} is {input.shape[axis]} but size is "
+            f"{size}, by steps of {step}"
+        )
     count = (input.shape[axis] - size) // step + 1
     places = np.arange(count)[:, None] * step + np.arange(size)
     lead = (slice(None),) * axis

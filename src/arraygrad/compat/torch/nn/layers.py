@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ....nn.common import each
+from ....nn.common import each, one_of
 from ..autograd import no_grad
 from ..creation import empty
 from ..handles import Tensor
@@ -451,10 +451,11 @@ def _filters(axes: int, transposed: bool) -> Any:
                 f"groups {groups}"
             )
         modes = ("zeros",) if transposed else ("zeros", "reflect", "replicate", "circular")
-        if padding_mode not in modes:
-            raise ValueError(
-                f"padding_mode must be one of {', '.join(modes)}, not {padding_mode!r}"
-            )
+        one_of("padding_mode", padding_mode, modes)
+        if isinstance(sizes["padding"], str):
+            one_of("padding", sizes["padding"], ("same", "valid"))
+            if sizes["padding"] == "same" and any(n != 1 for n in each(sizes["stride"], axes, "")):
+                raise ValueError("padding='same' is not supported for strided convolutions")
         changed: dict[str, Any] = {
             name: size if isinstance(size, str) else each(size, axes, name)
             for name, size in sizes.items()

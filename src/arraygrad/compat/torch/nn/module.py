@@ -115,7 +115,7 @@ class Module:
             if name in held and value is None:
                 held[name] = None
                 return
-            if name in held and place != "_buffers":
+            if name in held:
                 raise TypeError(
                     f"cannot assign {type(value).__name__} as {name!r}: it is a "
                     f"{kind.__name__}, or None"

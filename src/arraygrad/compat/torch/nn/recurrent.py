@@ -23,7 +23,7 @@ _GATES = {"rnn": 1, "gru": 3, "lstm": 4}
 _USUAL = {"proj_size": 0, "num_layers": 1, "bias": True, "batch_first": False}
 _USUAL |= {"dropout": 0, "bidirectional": False}
 _published = {
-    name: function(getattr(nn, name), method=False)
+    name: function(getattr(nn, name), method=False, dtypes="same" if "_" in name else None)
     for each in _GATES
     for name in (each, f"{each}_cell")
 }
@@ -182,6 +182,9 @@ class _Layers(_Recurrent):
         return self._run(input, hx, self.batch_first)
 
     def _run(self, input: Tensor, hx: Any, batch_first: bool, lengths: Any = None) -> Any:
+        own = next(self.parameters()).dtype
+        if input.dtype != own:
+            raise ValueError(f"RNN input dtype ({input.dtype}) does not match weight dtype ({own})")
         return _published[self._kind](
             input,
             [self._weights(suffix) for suffix in self._suffixes],
