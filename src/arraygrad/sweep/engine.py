@@ -80,23 +80,6 @@ class Sweep(CallsUsers):
         Copies of memory as it was before later writes; None if such a write is an error.
     """
 
-    __slots__ = (
-        "anomaly",
-        "create_graph",
-        "depth",
-        "everything",
-        "is_partial",
-        "live",
-        "needed",
-        "notes",
-        "order",
-        "owned",
-        "restores",
-        "results",
-        "rewound",
-        "table",
-        "tensor_type",
-    )
     depth: int
     live: Liveness
     owned: set[Node]
