@@ -50,20 +50,6 @@ class Writes:
         What the writes have replaced.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "before",
-        "count",
-        "last",
-        "lines",
-        "owner",
-        "past",
-        "stamps",
-        "start",
-        "what",
-        "whole",
-    )
-
     def __init__(self, owner: Any, forget: Callable[[Any], object]) -> None:
         self.owner = weakref.ref(owner, forget)
         self.last = 0

@@ -85,6 +85,7 @@ def with_arguments_of(function: AnyFunction, own: AnyFunction, arrays: int = 0) 
             operands[0] = in_dtype(operands[0], dtype)
         return written(out, own(*operands, *args[arrays:], **kwargs), f"numpy.{name}")
 
+    rule.__name__ = rule.__qualname__ = function.__name__
     return rule
 
 
