@@ -16,6 +16,9 @@ __all__ = [
 ]  # fmt: skip
 
 
+required = object()  # the default of options without one, in many optimisers of users
+
+
 class Optimizer(optimisers.Optimizer):
     """Changes parameters by their gradients. A subclass defines `step`."""
 
