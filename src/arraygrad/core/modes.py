@@ -96,8 +96,9 @@ def stand_in_for(x: Any) -> Any:
 
 def note_gradient(x: Any, gradient: Any) -> None:
     """Tell the function that is being traced, if there is one, that it has read a `.grad`."""
-    if is_tracing():
-        _modes.get().closing.gradients.append((x, gradient))  # type: ignore[union-attr]
+    closing = _modes.get().closing
+    if closing is not None and closing.traces:
+        closing.gradients.append((x, gradient))
 
 
 class ModeContext:

@@ -146,7 +146,7 @@ _foreign: dict[int, Writes] = {}
 
 def writes_to(array: Any) -> Writes:
     """The `Writes` of an array's memory, made if there is none."""
-    owner = owner_of(array)
+    owner = array if type(array) is ndarray and array.base is None else owner_of(array)
     key = id(owner)
     found = _writes.get(key)
     # Another array's may be left there, if an interrupt came as it went.
