@@ -159,7 +159,7 @@ class Op:
         """The op without rules, for workers that only compute: rules may not be picklable."""
         if self.is_library:
             return self
-        nothing = {"rules": {}, "slopes": {}, "joint": None, "jvp": None, "own": Own()}
+        nothing: Any = {"rules": {}, "slopes": {}, "joint": None, "jvp": None, "own": Own()}
         return _again(self._declared | nothing)
 
     def kernel(self, types: tuple[type, ...]) -> AnyFunction:
