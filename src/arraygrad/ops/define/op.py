@@ -27,7 +27,7 @@ from .check import check_declaration, check_function, checked_inputs, rules_by_i
 from .dispatch import Table, check_operand
 from .rules import Pullback, Rule, product_rule, zero_rule
 from .rules import __name__ as rules_module
-from .signatures import TwoArrays, Unary
+from .signatures import OperatorMethod, TwoArrays, Unary
 
 
 class Own(NamedTuple):
@@ -269,8 +269,8 @@ def known_ops() -> list[Op]:
 class Operator(TwoArrays[[]], Protocol):
     """The function of an op on two arrays, with two more functions for Python's operators."""
 
-    operator: AnyFunction
-    reflected: AnyFunction
+    operator: OperatorMethod
+    reflected: OperatorMethod
 
 
 def declare(
