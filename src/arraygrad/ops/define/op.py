@@ -27,7 +27,7 @@ from .check import check_declaration, check_function, checked_inputs, rules_by_i
 from .dispatch import Table, check_operand
 from .rules import Pullback, Rule, product_rule, zero_rule
 from .rules import __name__ as rules_module
-from .signatures import TwoArrays, Unary
+from .signatures import OperatorMethod, TwoArrays, Unary
 
 
 class Own(NamedTuple):
@@ -159,7 +159,7 @@ class Op:
         """The op without rules, for workers that only compute: rules may not be picklable."""
         if self.is_library:
             return self
-        nothing = {"rules": {}, "slopes": {}, "joint": None, "jvp": None, "own": Own()}
+        nothing: Any = {"rules": {}, "slopes": {}, "joint": None, "jvp": None, "own": Own()}
         return _again(self._declared | nothing)
 
     def kernel(self, types: tuple[type, ...]) -> AnyFunction:
@@ -269,8 +269,8 @@ def known_ops() -> list[Op]:
 class Operator(TwoArrays[[]], Protocol):
     """The function of an op on two arrays, with two more functions for Python's operators."""
 
-    operator: AnyFunction
-    reflected: AnyFunction
+    operator: OperatorMethod
+    reflected: OperatorMethod
 
 
 def declare(
