@@ -165,3 +165,7 @@ def test_a_complex_number_with_a_tensor_without_axes(apply: Callable[..., Any]) 
     out = apply(1j, ag.sin(x))
     assert out.dtype == np.complex128
     assert out.item() == apply(1j, np.sin(0.5))
+
+
+def test_ops_on_complex_numbers_of_python() -> None:
+    assert (ag.negative(1j), ag.add(1j, 1), ag.divide(1j, 2)) == (-1j, 1 + 1j, 0.5j)

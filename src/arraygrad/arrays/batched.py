@@ -6,7 +6,7 @@ on a batch is in `ops.batching`.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from ..core.array import AnyFunction, Array
 from ..core.closing import lent
@@ -32,9 +32,8 @@ class Batched(Replaceable, TransformMethods, Array):
     `shape`, `ndim` and indices refer to one member of the batch.
     """
 
-    __slots__ = ("__weakref__", "_array", "_family", "_given_axis", "_stamp", "_view")
+    __slots__ = ("_given_axis",)
     _given_axis: int  # for an argument of `vmap`: where it had the axis, if not in front
-    level: ClassVar[float] = 0
 
     def __init__(self, array: Any) -> None:
         self._array = array
@@ -101,9 +100,6 @@ class Batched(Replaceable, TransformMethods, Array):
             return batched
 
         return over_one
-
-    def _take_over(self, other: Batched) -> None:
-        self._array = other._array
 
     def detach(self) -> Batched:
         if not isinstance(self._array, Array):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, ClassVar
+from typing import Any
 
 from .. import ops
 from ..core import upward
@@ -24,8 +24,8 @@ new = object.__new__
 class Dual(Replaceable, TransformMethods, Array):
     """An array and its tangent."""
 
-    __slots__ = ("__weakref__", "_array", "_family", "_stamp", "_view", "tangent")
-    level: ClassVar[float] = 0
+    __slots__ = ("tangent",)
+    _parts = ("_array", "tangent")
 
     def __init__(self, array: Any, tangent: Any) -> None:
         self._array = array
@@ -66,9 +66,6 @@ class Dual(Replaceable, TransformMethods, Array):
         if op.view and len(arrays) == 1:
             link(op, arrays[0], params, result)
         return result
-
-    def _take_over(self, other: Dual) -> None:
-        self._array, self.tangent = other._array, other.tangent
 
     @classmethod
     def caller(cls, op: Op, types: tuple[type, ...]) -> AnyFunction:

@@ -13,7 +13,7 @@ index that was computed from the input can be told from a constant index.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -31,8 +31,8 @@ from .writes.transforms import Replaceable, link, link_detached
 class Pattern(Replaceable, ArrayMethods, Array):
     """An array, and which input elements each of its elements depends on."""
 
-    __slots__ = ("__weakref__", "_array", "_family", "_stamp", "_view", "dependence")
-    level: ClassVar[float] = 0
+    __slots__ = ("dependence",)
+    _parts = ("_array", "dependence")
 
     def __init__(self, array: Any, dependence: Dependence) -> None:
         self._array = array
@@ -52,9 +52,6 @@ class Pattern(Replaceable, ArrayMethods, Array):
         if op.view and len(arrays) == 1:
             link(op, arrays[0], params, result)
         return result
-
-    def _take_over(self, other: Pattern) -> None:
-        self._array, self.dependence = other._array, other.dependence
 
     @classmethod
     def on_everything(cls, inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Any]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import operator
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..backends import default
+from ..backends.numpy import UFUNCS
 from ..backends.numpy.blocks import takes_out
 from ..core.array import Array
 from ..ops.define.op import Op
@@ -25,15 +25,6 @@ from ..ops.elementwise import multiply
 from .methods import TransformMethods
 
 Kernel = Callable[..., Any]
-
-# Ufuncs can write over an argument: they read an element before they write it.
-_UFUNCS: dict[Kernel, Kernel] = {
-    operator.add: np.add,
-    operator.sub: np.subtract,
-    operator.mul: np.multiply,
-    operator.truediv: np.divide,
-    operator.neg: np.negative,
-}
 
 
 class NotTraceable(Exception):
@@ -67,7 +58,7 @@ class Traced(TransformMethods, Array):
                 if one is ones and program.is_like(other, ones):
                     return other
         kernel = default.kernel(op)
-        return program.add(_UFUNCS.get(kernel, kernel), arrays, op)
+        return program.add(UFUNCS.get(kernel, kernel), arrays, op)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -175,98 +166,48 @@ class Program:
         """The function `run(block, places)`, which writes the results for a block of the inputs.
 
         Results may overwrite inputs: for each result, `over` has the input array that it is written
-        to, or None.
+        to, or None. A ufunc writes over an argument that no later step reads.
         """
-        under = [None if array is None else self._known[id(array)].number for array in over]
-        compiled = _Compiled(self.given, results, under)
+        places = {value.number: place for place, value in enumerate(results)}
+        held = [None if array is None else self._known[id(array)].number for array in over]
+        last: dict[int | None, int] = {}  # for each value, the last step that reads it
         for index, step in enumerate(self.steps):
-            for a in step.arguments:
-                if type(a) is Traced:
-                    compiled.last[a.number] = index
-        for value in results:
-            compiled.last[value.number] = len(self.steps)
+            last |= {a.number: index for a in step.arguments if type(a) is Traced}
+        last |= dict.fromkeys(places, len(self.steps))
+
+        made: dict[int, Any] = {}  # the dtypes of arrays that ufuncs have made
+        code = []
         for index, step in enumerate(self.steps):
-            compiled.add(index, step)
-        return compiled.run
+            kernel, arguments, value, _ = step
+            place, target = places.get(value.number), None
+            is_ufunc = isinstance(kernel, np.ufunc)  # reads each element before writing it
+            dead = {a.number for a in arguments if type(a) is Traced and last[a.number] == index}
+            can_fill = value.is_whole and (is_ufunc or _can_fill(step))
+            if place is not None and not (
+                can_fill and last.get(held[place], -1) < index + is_ufunc
+            ):
+                place = None  # it is copied there at the end
+            if is_ufunc and value.is_whole:
+                target = next((n for n in dead & made.keys() if made[n] == value.dtype), None)
+                made[value.number] = value.dtype
+            code.append((kernel, arguments, value.number, place, target, dead))
 
+        def run(block: list[Any], arrays: list[Any]) -> None:
+            values: dict[int, Any] = dict(zip(self.given, block, strict=True))
+            for kernel, arguments, number, place, target, dead in code:
+                found = [values[a.number] if type(a) is Traced else a for a in arguments]
+                if place is not None:
+                    out = kernel(*found, out=arrays[place])
+                else:
+                    out = kernel(*found) if target is None else kernel(*found, out=values[target])
+                for n in dead:
+                    del values[n]
+                values[number] = out
+            for number, place in places.items():
+                if values[number] is not arrays[place]:
+                    arrays[place][...] = values[number]
 
-class _Compiled:
-    """A program with a register for every value. Values share a register, one after the other.
-
-    The first registers hold the inputs, the next ones the places of the results. The others hold
-    constants, work arrays, and the results of kernels that make their own array.
-    """
-
-    def __init__(self, inputs: list[int], results: list[Traced], under: list[int | None]) -> None:
-        self.last: dict[int, int] = {}  # for each value, the last step that reads it
-        self._of = {number: register for register, number in enumerate(inputs)}
-        first = len(inputs)
-        self._places = {value.number: first + i for i, value in enumerate(results)}
-        self._under = dict(zip(self._places, under, strict=True))
-        self._count = first + len(results)
-        self._constants: dict[int, Any] = {}
-        self._dtypes: dict[int, str] = {}  # of work arrays; empty if the kernel makes the array
-        self._free: dict[str, list[int]] = {}  # unused registers, by dtype
-        self._code: list[tuple[Kernel, list[int], int, bool]] = []
-
-    def add(self, index: int, step: _Step) -> None:
-        """Choose registers for a step."""
-        kernel, arguments, value, _ = step
-        takes, done = [], []
-        for a in arguments:
-            if type(a) is Traced:
-                takes.append(self._of[a.number])
-                if self.last[a.number] == index and takes[-1] in self._dtypes:
-                    done.append(takes[-1])
-            else:
-                takes.append(self._new())
-                self._constants[takes[-1]] = a
-        in_place = isinstance(kernel, np.ufunc)  # reads each element before writing it
-        fills = value.is_whole and (in_place or _can_fill(step))
-        dtype = value.dtype.str if fills else ""
-        like = [register for register in done if self._dtypes[register] == dtype]
-        if fills and self._is_free(value, index + in_place):
-            register = self._places[value.number]
-        elif fills and in_place and like:
-            register = like[0]
-        elif self._free.get(dtype):
-            register = self._free[dtype].pop()
-        else:
-            register = self._new()
-            self._dtypes[register] = dtype
-        self._of[value.number] = register
-        for one in set(done) - {register}:
-            self._free.setdefault(self._dtypes[one], []).append(one)
-        self._code.append((kernel, takes, register, fills))
-
-    def _new(self) -> int:
-        self._count += 1
-        return self._count - 1
-
-    def _is_free(self, value: Traced, index: int) -> bool:
-        """Whether a value is a result, and no step from `index` on reads the place it goes to."""
-        if value.number not in self._places:
-            return False
-        under = self._under[value.number]
-        return under is None or self.last.get(under, -1) < index
-
-    def run(self, block: list[Any], places: list[Any]) -> None:
-        """Compute the results for one block of the inputs, and write them to `places`."""
-        registers = [*block, *places, *[None] * (self._count - len(block) - len(places))]
-        for register, constant in self._constants.items():
-            registers[register] = constant
-        for register, dtype in self._dtypes.items():
-            if dtype:
-                registers[register] = np.empty(block[0].shape, dtype)
-        for kernel, takes, register, fills in self._code:
-            arguments = [registers[i] for i in takes]
-            if fills:
-                kernel(*arguments, out=registers[register])
-            else:
-                registers[register] = kernel(*arguments)
-        for number, place in self._places.items():
-            if self._of[number] != place:
-                registers[place][...] = registers[self._of[number]]
+        return run
 
 
 def _can_fill(step: _Step) -> bool:

@@ -224,19 +224,9 @@ def gradients(
     if retain_graph is None:
         retain_graph = create_graph
     if create_graph and recorder() is None:
+        others = allow_unused, is_grads_batched, materialize_grads, rebuild, restores
         with _recording():
-            return gradients(
-                outputs,
-                inputs,
-                grad_outputs,
-                retain_graph,
-                True,
-                allow_unused,
-                is_grads_batched,
-                materialize_grads,
-                rebuild,
-                restores,
-            )
+            return gradients(outputs, inputs, grad_outputs, retain_graph, True, *others)
     modes = current_modes()
     if modes.closing is not None:
         inputs = [stand_in_for(x) for x in inputs]

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.members import batch_in, joined, members
 from ..backends import backend_of
 from ..core.array import AnyFunction, plain
 from ..core.kinds import Elementwise, Kind, Moves, Opaque
@@ -22,7 +23,6 @@ from ..ops import broadcast_to, copy
 from ..ops.define.check import check_is_kind, check_keywords, check_rule, names_for_rules
 from ..ops.define.op import Own, declare
 from ..ops.define.rules import Rule, parameters
-from .members import one_by_one
 from .reverse import vjp
 from .trees import unwrapped
 
@@ -194,8 +194,8 @@ def custom(
             raise TypeError(_NO_RULE)
         forward = jvp
         if not batched_rules:
-            rules = {name: one_by_one(rule) for name, rule in rules.items()}
-            forward = None if jvp is None else one_by_one(jvp)
+            rules = {name: _one_by_one(rule) for name, rule in rules.items()}
+            forward = None if jvp is None else _one_by_one(jvp)
 
         # It takes any keywords, so that it is called once with all of a large array: the function
         # may do what several threads must not do at once.
@@ -443,6 +443,19 @@ def _check_forward_rule(
                 f"it needs, {', '.join(tangents)}"
             )
     _check_rule(function, names, "jvp", jvp, known.union(tangents))
+
+
+def _one_by_one(rule: Any) -> Rule:
+    """A rule that cannot take batched arrays, with the same parameters: for batches, too."""
+
+    def each(*values: Any) -> Any:
+        kind = batch_in(values)
+        if kind is None:
+            return rule(*values)
+        given, count = members(values, kind)
+        return joined([rule(*own) for own in given], kind, count, lambda nothing: None)
+
+    return Rule(parameters(rule), each)
 
 
 # --- the other mode ------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ The products of the standard (`matmul`, `tensordot`, …) are in `contractions`.
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any
 
 from ..backends import backend_of
 from ..core.array import plain
@@ -17,17 +17,12 @@ from .define.adoption import as_arrays
 from .define.arguments import naming
 from .define.library import declare
 from .define.op import Own
-from .define.signatures import Number, Operand, one_array, two_arrays
+from .define.signatures import one_array, three_arrays, two_arrays
 from .elementwise import conj, equal, greater, less, multiply, not_equal, remainder, where
 from .indexing import argsort, take
 from .reductions import sum
 from .searching import searchsorted
 from .shape import _reshape, astype, broadcast_to, concat, expand_dims, flip, ravel
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ..arrays.tensor import Tensor
 
 __all__ = [
     "convolve", "correlate", "diff", "dot", "gradient", "inner", "interp", "kron", "trapezoid",
@@ -204,43 +199,7 @@ def _one_sided(f0: Any, f1: Any, f2: Any, a: Any, b: Any) -> Any:
 # --- interpolation -------------------------------------------------------------------------------
 
 
-@overload
-def interp(
-    x: NDArray[Any] | Number,
-    xp: NDArray[Any],
-    fp: NDArray[Any],
-    left: Any = None,
-    right: Any = None,
-    period: Any = None,
-) -> NDArray[Any]: ...
-@overload
-def interp(
-    x: Tensor,
-    xp: Operand,
-    fp: Operand,
-    left: Any = None,
-    right: Any = None,
-    period: Any = None,
-) -> Tensor: ...
-@overload
-def interp(
-    x: Operand,
-    xp: Operand,
-    fp: Tensor,
-    left: Any = None,
-    right: Any = None,
-    period: Any = None,
-) -> Tensor: ...
-@overload
-def interp(
-    x: Operand,
-    xp: Operand,
-    fp: Operand,
-    left: Any = None,
-    right: Any = None,
-    period: Any = None,
-) -> Any: ...
-@naming("x", "xp", "fp")
+@three_arrays
 def interp(
     x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
 ) -> Any:

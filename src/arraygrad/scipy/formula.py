@@ -15,7 +15,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -312,8 +312,8 @@ def _has_batch(x: Any) -> bool:
 class _Captured(Replaceable, TransformMethods, Array):
     """A value of a formula."""
 
-    __slots__ = ("__weakref__", "_array", "_family", "_view", "formula", "number")
-    level: ClassVar[float] = 0
+    __slots__ = ("formula", "number")
+    _parts = ("_array", "formula", "number")
 
     def __init__(self, array: Any, formula: Formula, number: int) -> None:
         self._array = array
@@ -357,9 +357,6 @@ class _Captured(Replaceable, TransformMethods, Array):
                 "detach() if a constant is meant"
             )
         return self._array
-
-    def _take_over(self, other: _Captured) -> None:
-        self._array, self.formula, self.number = other._array, other.formula, other.number
 
     def over(self, function: AnyFunction) -> Any:
         return type(self)(function(self._array), self.formula, self.number)

@@ -6,7 +6,7 @@ the object that was written. Arrays that the transform was given are never chang
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from ...core.array import Array
 from ...core.closing import refuse_write
@@ -26,11 +26,12 @@ from .views import PartOf, base_and_steps, is_view, refuse_unsure
 class Replaceable(InPlace):
     """An array under a transform that can be written.
 
-    A type has slots for `_view` and `_family`, and a method that replaces its array.
+    `_parts` names what a write replaces: the array inside, and what the transform adds to it.
     """
 
-    __slots__ = ()
+    __slots__ = ("__weakref__", "_array", "_family", "_stamp", "_view")
     _is_replaced = True
+    _parts: ClassVar[tuple[str, ...]] = ("_array",)
 
     @property
     def _is_number(self) -> bool:
@@ -38,7 +39,8 @@ class Replaceable(InPlace):
 
     def _take_over(self, other: Any) -> None:
         """Become what another object of the same type is."""
-        raise NotImplementedError
+        for name in self._parts:
+            setattr(self, name, getattr(other, name))
 
     def _change(self, function: Any, args: Any, kwargs: Any, name: str) -> None:
         result = function(self, *args, **kwargs)

@@ -1,4 +1,4 @@
-"""The backend for MLX. Its namespace is in `namespace`, `reductions`, `linalg` and `fft`.
+"""The backend for MLX. Its namespace is in `namespace`, `reductions` and `linalg`.
 
 MLX computes an array when its values are needed. Arrays have no device; operations have one. Floats
 are in single precision: doubles exist on the CPU only, and complex doubles do not exist.
@@ -17,7 +17,6 @@ from ..base import Backend, Kernel
 from ..special import kernel
 from ..standard import standard_kernels
 from . import namespace as mlx_namespace
-from .fft import fftn, ifftn, irfftn, rfftn
 
 # The dtypes of Python's numbers in MLX.
 _DEFAULTS = {float: mx.float32, complex: mx.complex64}
@@ -98,9 +97,10 @@ def _standard(name: str) -> Kernel:
     return standard_kernels(mlx_namespace)[name]
 
 
-def _transform(function: Kernel) -> Kernel:
-    """The kernel of a Fourier transform. The transform converts its argument's dtype itself."""
-    return lambda x, s, axis, norm: function(x, s=s, axes=axis, norm=norm)
+def _transform(name: str, dtype: Any = mx.complex64) -> Kernel:
+    """The kernel of a Fourier transform, which MLX computes in single precision."""
+    function = getattr(mx.fft, name)
+    return lambda x, s, axis, norm: function(x.astype(dtype), s=s, axes=axis, norm=norm)
 
 
 backend = MlxBackend(
@@ -115,10 +115,10 @@ backend = MlxBackend(
         "kl_div": _standard("kl_div"),
         "rel_entr": _standard("rel_entr"),
         "logit": lambda x: mx.log(x / (1 - x)),
-        "fft": _transform(fftn),
-        "ifft": _transform(ifftn),
-        "rfft": _transform(rfftn),
-        "irfft": _transform(irfftn),
+        "fft": _transform("fftn"),
+        "ifft": _transform("ifftn"),
+        "rfft": _transform("rfftn", mx.float32),
+        "irfft": _transform("irfftn"),
         # All devices share their memory.
         "to_device": lambda x, device, stream: x,
     },

@@ -1,6 +1,6 @@
 """The standard's namespace for MLX: the functions that MLX lacks, or that differ in MLX.
 
-Any other name is MLX's own. Linear algebra is in `linalg`, Fourier transforms are in `fft`.
+Any other name is MLX's own. Linear algebra is in `linalg`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from typing import Any
 
 import mlx.core as mx
 
-from . import fft as fft
 from . import linalg as linalg
 from .reductions import (  # noqa: F401  (functions of the namespace)
     all,
@@ -24,7 +23,7 @@ from .reductions import (  # noqa: F401  (functions of the namespace)
     sum,
 )
 
-__all__ = ["fft", "linalg"]
+__all__ = ["linalg"]
 
 bool = mx.bool_
 

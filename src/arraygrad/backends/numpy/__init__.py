@@ -34,7 +34,7 @@ class NumpyBackend(Backend):
     def elementwise(self, kernel: Kernel, types: tuple[type, ...], op: Any) -> Kernel:
         if kernel in _ARITHMETIC:
             if types[0] is complex:  # its operators give Python's numbers for NumPy's scalars
-                return _OF_COMPLEX[kernel]
+                return UFUNCS[kernel]
             return _ARITHMETIC[kernel] if types[0] is np.ndarray else kernel
         return for_large(kernel, types, op) if np.ndarray in types else kernel
 
@@ -106,11 +106,13 @@ _ARITHMETIC: dict[Any, Kernel] = {
     operator.neg: operator.neg,
 }
 
-_OF_COMPLEX: dict[Any, Kernel] = {
+# They give NumPy's scalars for numbers of Python, and can write to an array of the caller.
+UFUNCS: dict[Any, Kernel] = {
     operator.add: np.add,
     operator.sub: np.subtract,
     operator.mul: np.multiply,
     operator.truediv: np.divide,
+    operator.neg: np.negative,
 }
 
 # --- reductions, products and parts --------------------------------------------------------------

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -44,8 +44,7 @@ unrecorded = declare(
 class Lifted(Replaceable, TransformMethods, Array):
     """An array in the body of a loop that is being traced."""
 
-    __slots__ = ("__weakref__", "_array", "_closure", "_family", "_stamp", "_view")
-    level: ClassVar[float] = 0
+    __slots__ = ("_closure",)
 
     def __init__(self, array: Any, closure: Closure) -> None:
         self._array = array

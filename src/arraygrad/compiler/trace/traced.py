@@ -201,7 +201,7 @@ def _put_back(traced: Traced, array: Any) -> bool:
 class Traced(Replaceable, TransformMethods, Array):
     """A value of a program that is being written."""
 
-    __slots__ = ("__weakref__", "_array", "_family", "_trace", "_view", "is_given", "written")
+    __slots__ = ("_trace", "is_given", "written")
     level = -math.inf
     is_plain = True
 
