@@ -236,9 +236,11 @@ def test_vectors_of_values_that_coincide_have_no_gradient(
 
     with pytest.raises(SingularError, match=message):
         gradient(loss, data)
-    if message.startswith("eigh"):  # in forward mode, too
-        with pytest.raises(SingularError, match=message):
-            ag.func.jvp(loss, (data,), (_weights,))
+    directions = np.resize(_weights, data.shape)
+    with pytest.raises(SingularError, match=message):
+        ag.func.jvp(loss, (data,), (directions,))
+    with pytest.raises(SingularError, match=message):
+        ag.func.vmap(lambda t: ag.func.jvp(function, (data,), (t,)))(directions[None])
 
 
 @pytest.mark.parametrize("values", [[1.0, 1.0, 2.0], [0.0, 0.0, 2.0]])
@@ -268,16 +270,43 @@ def test_a_space_of_equal_values_has_a_gradient(values: Any) -> None:
         assert gradcheck(function, (x,), check_forward=False)
 
 
+def test_vectors_on_both_sides_turn_together_where_values_coincide() -> None:
+    (x, back), turn = np.linalg.qr(draw(2, 3, 3))[0], np.triu(draw(3, 3), k=1)
+
+    def product(x: Any) -> Any:  # of the unitary factor, along a direction that turns it alone
+        u, _, vh = linalg.svd(x)
+        return u @ vh
+
+    along = x @ (turn - turn.T) @ back
+    assert_close(ag.func.jvp(product, (x @ back,), (along,))[1], along, atol=1e-12)
+
+
 def test_values_that_coincide_have_tangents() -> None:
     x = dual_type(1.0)(np.eye(3), np.diag([1.0, 2.0, 3.0]))
     for function in (linalg.eigvalsh, linalg.svdvals):
         assert_close(np.sort(function(x).tangent), np.array([1.0, 2.0, 3.0]))
-    values, vectors = linalg.eigh(x)  # along a direction that mixes no vectors
-    assert_close(np.sort(values.tangent), np.array([1.0, 2.0, 3.0]))
-    assert not vectors.tangent.any()
+    # Along a direction that mixes no vectors.
+    for function in (linalg.eigh, ag.scipy.linalg.eigh, linalg.eig):
+        values, vectors = function(x)
+        assert_close(np.sort(ag.real(values.tangent)), np.array([1.0, 2.0, 3.0]))
+        assert not vectors.tangent.any()
+    u, s, vh = linalg.svd(x)
+    assert_close(np.sort(s.tangent), np.array([1.0, 2.0, 3.0]))
+    assert not u.tangent.any()
+    assert not vh.tangent.any()
 
 
-@pytest.mark.parametrize("function", [linalg.eigvalsh, ag.scipy.linalg.eigvalsh])
+@pytest.mark.parametrize(
+    "function",
+    [
+        linalg.eigvalsh,
+        ag.scipy.linalg.eigvalsh,
+        lambda x: linalg.eigh(x)[0],
+        lambda x: ag.scipy.linalg.eigh(x)[0],
+        lambda x: linalg.svd(x)[1],
+        lambda x: ag.real(linalg.eig(x)[0]),
+    ],
+)
 def test_values_that_coincide_have_tangents_in_all_directions(function: Any) -> None:
     assert_close(ag.func.jacfwd(lambda x: function(x).sum())(np.eye(3)), np.eye(3))
 

@@ -85,6 +85,23 @@ def test_nested_levels() -> None:  # row 380, which torch refuses
         assert unpack_dual(x**2).tangent.tolist() == [2, 4, 6]
 
 
+def test_the_gradient_for_a_dual_number_is_dual() -> None:
+    x = ag.tensor(A, requires_grad=True)
+    with dual_level():
+        made = make_dual(x, ONES / 2)
+        inner = ag.sin(made)
+        y = ag.sum(inner**3)
+        for target, value, tangent in (
+            (made, 3 * np.sin(A) ** 2 * np.cos(A), 6 * np.sin(A) * np.cos(A) ** 2),
+            (inner, 3 * np.sin(A) ** 2, 6 * np.sin(A) * np.cos(A)),
+        ):
+            found = unpack_dual(ag.grad(y, target, create_graph=True))
+            close(found.primal, value)
+            if target is made:
+                tangent = tangent - 3 * np.sin(A) ** 3
+            close(found.tangent, tangent / 2)
+
+
 def test_unpack_an_outer_level_from_inside() -> None:
     with dual_level() as outer:
         x = make_dual(A, ONES)

@@ -356,3 +356,12 @@ def test_a_checkpoint_in_a_choice_uses_arrays_of_transforms_from_outside() -> No
     expected = np.stack([by_python(x) for x in batch])
     for mapped in (vmap(function), vmap(ag.compile(function)), ag.compile(vmap(function))):
         np.testing.assert_allclose(mapped(batch), expected, rtol=1e-13)
+
+
+def test_a_checkpoint_in_a_choice_takes_a_part_of_a_tensor_from_outside() -> None:
+    def function(x: Any, w: Any) -> Any:
+        return cond(x > 0, checkpoint(lambda y: y * w[1] * x + w[0]), ag.exp, x)
+
+    x, w = np.array(2.0), np.array([3.0, 5.0])
+    for slopes in (ag.func.grad(function, argnums=1), ag.func.jacfwd(function, argnums=1)):
+        np.testing.assert_allclose(ag.compile(slopes)(x, w), [1, 4])

@@ -95,6 +95,74 @@ def test_members_that_have_ended_stay_finite() -> None:
     )
 
 
+def _by_operands(x: Any, w: Any) -> Any:
+    return ag.sum(cond(x[0] > 0, lambda x, w: w * ag.sqrt(x), lambda x, w: x * w[0], x, w))
+
+
+def _by_captured(x: Any, w: Any) -> Any:
+    return ag.sum(cond(x[0] > 0, lambda: w * ag.log(x), lambda: x * w[0]))
+
+
+def _with_a_transform_inside(x: Any, w: Any) -> Any:
+    def slope() -> Any:
+        return ag.sum(ag.func.grad(lambda y: ag.sum(w * ag.log(y)))(x))
+
+    def other() -> Any:
+        return cond(x[1] < 1, lambda: ag.sum(x * w[0]), lambda: ag.log(x[1]) * w[1])
+
+    return cond(x[0] > 0, slope, other)
+
+
+def _checkpointed(x: Any, w: Any) -> Any:
+    return ag.sum(ag.func.checkpoint(_by_captured)(x, w))
+
+
+CHOICES = [_by_operands, _by_captured, _with_a_transform_inside, _checkpointed]
+OF_CHOICES: dict[str, Function] = {
+    "members": lambda f: lambda rows: vmap(f)(rows),
+    "grad of the batch": lambda f: ag.func.grad(lambda rows: ag.sum(vmap(f)(rows))),
+    "grad of members": lambda f: lambda rows: vmap(ag.func.grad(f))(rows),
+    "hessian of members": lambda f: lambda rows: vmap(ag.func.hessian(f))(rows),
+    "jacfwd of members": lambda f: lambda rows: vmap(ag.func.jacfwd(ag.func.jacfwd(f)))(rows),
+    "grad of jvp": lambda f: ag.func.grad(
+        lambda rows: ag.sum(ag.func.jvp(vmap(f), (rows,), (rows,))[1])
+    ),
+}
+ROWS = {
+    "both": [[-1.0, -2], [0, 0], [4, 2], [-1, 3]],
+    "all": [[4.0, 2], [2, 2]],
+    "none": [[-1.0, -2], [0, 0]],
+    "empty": np.zeros((0, 2)),
+}
+
+
+@crossed(function=CHOICES, transform=OF_CHOICES, rows=ROWS, compiled=[False, True])
+def test_a_branch_runs_for_its_members_only(
+    function: Function, transform: str, rows: str, compiled: bool
+) -> None:
+    """For the others, the branch may have no slope: nothing of it reaches them, nor weights."""
+    w = np.array([2.0, 3.0])
+    batch = np.array(ROWS[rows])
+    make = OF_CHOICES[transform]
+
+    def of_rows(rows: Any) -> Any:
+        return make(lambda x: function(x, w))(rows)
+
+    found = (ag.compile(of_rows) if compiled else of_rows)(batch)
+    each = [of_rows(row[None])[0] for row in batch]
+    close(found, np.stack(each) if each else np.zeros(found.shape))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_weights_have_no_slope_by_members_of_the_other_branch(compiled: bool) -> None:
+    def of_weights(w: Any) -> Any:
+        return ag.sum(vmap(lambda x: _by_operands(x, w))(np.array(ROWS["both"])))
+
+    slope = ag.func.grad(of_weights)
+    found = (ag.compile(slope) if compiled else slope)(np.array([2.0, 3.0]))
+    close(found, np.array([2.0 - 1 - 2 - 1 + 3, np.sqrt(2.0)]))
+
+
 def test_a_batch_of_elements() -> None:
     def last(xs: Any) -> Any:
         return scan(lambda s, x: (s * 0.5 + x, s), np.zeros(2), xs, reverse=True)

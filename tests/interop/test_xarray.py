@@ -60,6 +60,8 @@ IDIOMS: dict[str, Callable[[Any], Any]] = {
     "integrate": lambda d: d.integrate("x") + d.cumulative_integrate("x"),
     "differentiate": lambda d: d.differentiate("x"),
     "shapes": lambda d: d.diff("t").shift(t=1).roll(t=2).pad(t=1, mode="edge"),
+    "copy": lambda d: d.copy() + xr.align(d, WEIGHTS, copy=True)[0],
+    "sortby": lambda d: d.sortby("x", ascending=False),
     "stack": lambda d: d.stack(z=("t", "x")).unstack("z").transpose("x", "t"),
     "Dataset": lambda d: xr.Dataset({"a": d, "b": d**2}).mean().to_array(),
 }
@@ -76,6 +78,10 @@ def test_derivatives(name: str) -> None:
     step = 1e-6 * rng.normal(size=DATA.shape)
     difference = (total(DATA + step) - total(DATA - step)) / 2
     assert np.allclose(np.sum(gradient.data * step), difference.data, rtol=1e-4, atol=1e-12)
+    leaf = DATA.copy(data=ag.tensor(DATA.data, requires_grad=True))
+    for start in (leaf, leaf * 1.0):
+        found = ag.grad(total(start) + (start**2).sum(), leaf)
+        xr.testing.assert_allclose(found, gradient + 2 * DATA)
 
 
 def test_grad_takes_and_gives_labels() -> None:

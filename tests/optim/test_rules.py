@@ -386,3 +386,24 @@ def test_the_state_of_an_optimizer_can_be_saved(tmp_path):
     first.step(np.ones(2))
     second.step(np.ones(2))
     assert x.tolist() == y.tolist()
+
+
+def test_one_pass_follows_options_that_change(by_numpy):
+    """The native function is the same one for all steps: what a scheduler changes, it is given."""
+    changes = [
+        {},
+        {"lr": 0.5},
+        {"weight_decay": 0.0},
+        {"lr": 0.1, "eps": 0.3},
+        {"betas": (0.5, 0.6)},
+    ]
+
+    def run():
+        rule = optim.adamw(0.2, weight_decay=0.1)
+        p, slots = np.linspace(-1, 1, SMALL), {}
+        slots.update(rule.slots_of(p))
+        for step, options in enumerate(changes * 2):
+            rule.write_arrays([(p, np.cos(3 * p), slots)], step + 1, options)
+        return p
+
+    np.testing.assert_allclose(run(), by_numpy(run), 1e-12)

@@ -149,6 +149,33 @@ def test_what_is_kept_of_the_argument_is_refused() -> None:
         func.grad(_towards_the_first)(np.array([2.0]), "LSODA")  # it calls with a copy
 
 
+BEST: dict[str, Callable[[Callable[..., Any]], Any]] = {
+    "brentq": lambda f: optimize.brentq(f, 0, 2),
+    "minimize": lambda f: optimize.minimize(lambda x: f(x[0]) ** 2, [1.0]),
+    "Nelder-Mead": lambda f: optimize.minimize(lambda x: f(x[0]) ** 2, [1.0], method="Nelder-Mead"),
+    "least_squares": lambda f: optimize.least_squares(f, [1.0]),
+    "solve_ivp": lambda f: integrate.solve_ivp(lambda t, y: -f(y), (0, 9), [1.0]),
+}
+
+
+@pytest.mark.parametrize("solver", BEST)
+def test_the_best_point_so_far_is_no_constant(solver: str) -> None:
+    def best(a: Any) -> Any:
+        kept = [np.inf, None]
+
+        def f(x: Any) -> Any:
+            value = x**2 - a
+            if np.sum(abs(value)) < kept[0]:
+                kept[:] = np.sum(abs(value)), x
+            return value
+
+        BEST[solver](f)
+        return np.sum(kept[1] * 2.0)
+
+    with pytest.raises(NoGradientError, match=r"kept an array .* depends on its arguments"):
+        func.grad(best)(1.3)
+
+
 def test_what_is_kept_may_be_compared_and_read() -> None:
     a, best, seen = ag.tensor(2.0, requires_grad=True), [np.inf], []
 

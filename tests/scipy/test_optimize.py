@@ -644,7 +644,11 @@ def test_fields_of_results_have_derivatives_or_refuse() -> None:
     x = np.arange(4.0)
     fitted = optimize.curve_fit(lambda x, p: p * x, x, a * x, full_output=True)
     line = optimize.lsq_linear(np.array([[1.0], [2.0]]), np.array([1.0, 2.5]) * a)
+    inverse = optimize.minimize(
+        lambda x: np.sum((x - a) ** 2) + x[0] ** 4, [0.5], method="L-BFGS-B"
+    ).hess_inv
     for field in (
+        *(inverse.todense(), inverse @ np.ones(1), inverse @ np.eye(1)),
         *(equation.fjac, equation.fun, infodict["qtf"], fitted[2]["fvec"]),
         *(line.unbounded_sol[0], line.optimality),
     ):

@@ -190,83 +190,48 @@ class ArrayMethods(NumPyMethods):
 
     # --- operators: the functions of `ops` themselves, as a method around them costs time ---
 
+    __add__ = ops.add.operator
+    __radd__ = ops.add.reflected
+    __sub__ = ops.subtract.operator
+    __rsub__ = ops.subtract.reflected
+    __mul__ = ops.multiply.operator
+    __rmul__ = ops.multiply.reflected
+    __truediv__ = ops.divide.operator
+    __rtruediv__ = ops.divide.reflected
+    __floordiv__ = ops.floor_divide.operator
+    __rfloordiv__ = ops.floor_divide.reflected
+    __mod__ = ops.remainder.operator
+    __rmod__ = ops.remainder.reflected
+    __pow__ = ops.pow.operator
+    __rpow__ = ops.pow.reflected
+    __and__ = ops.bitwise_and.operator
+    __rand__ = ops.bitwise_and.reflected
+    __or__ = ops.bitwise_or.operator
+    __ror__ = ops.bitwise_or.reflected
+    __xor__ = ops.bitwise_xor.operator
+    __rxor__ = ops.bitwise_xor.reflected
+    __lshift__ = ops.bitwise_left_shift.operator
+    __rlshift__ = ops.bitwise_left_shift.reflected
+    __rshift__ = ops.bitwise_right_shift.operator
+    __rrshift__ = ops.bitwise_right_shift.reflected
+    __eq__ = ops.equal.operator  # type: ignore[assignment]
+    __ne__ = ops.not_equal.operator  # type: ignore[assignment]
+    __lt__ = ops.less.operator
+    __le__ = ops.less_equal.operator
+    __gt__ = ops.greater.operator
+    __ge__ = ops.greater_equal.operator
+    __neg__ = ops.negative
+    __pos__ = ops.positive
+    __abs__ = ops.abs
+    __invert__ = ops.bitwise_invert
+    __hash__ = object.__hash__
+
     if TYPE_CHECKING:
 
-        def __add__(self, other: Operand, /) -> Self: ...
-        def __radd__(self, other: Operand, /) -> Self: ...
-        def __sub__(self, other: Operand, /) -> Self: ...
-        def __rsub__(self, other: Operand, /) -> Self: ...
-        def __mul__(self, other: Operand, /) -> Self: ...
-        def __rmul__(self, other: Operand, /) -> Self: ...
-        def __truediv__(self, other: Operand, /) -> Self: ...
-        def __rtruediv__(self, other: Operand, /) -> Self: ...
-        def __floordiv__(self, other: Operand, /) -> Self: ...
-        def __rfloordiv__(self, other: Operand, /) -> Self: ...
-        def __mod__(self, other: Operand, /) -> Self: ...
-        def __rmod__(self, other: Operand, /) -> Self: ...
-        def __pow__(self, other: Operand, /) -> Self: ...
-        def __rpow__(self, other: Operand, /) -> Self: ...
-        def __and__(self, other: Operand, /) -> Self: ...
-        def __rand__(self, other: Operand, /) -> Self: ...
-        def __or__(self, other: Operand, /) -> Self: ...
-        def __ror__(self, other: Operand, /) -> Self: ...
-        def __xor__(self, other: Operand, /) -> Self: ...
-        def __rxor__(self, other: Operand, /) -> Self: ...
-        def __lshift__(self, other: Operand, /) -> Self: ...
-        def __rlshift__(self, other: Operand, /) -> Self: ...
-        def __rshift__(self, other: Operand, /) -> Self: ...
-        def __rrshift__(self, other: Operand, /) -> Self: ...
-        def __eq__(self, other: object, /) -> Self: ...  # type: ignore[override]
-        def __ne__(self, other: object, /) -> Self: ...  # type: ignore[override]
-        def __lt__(self, other: Operand, /) -> Self: ...
-        def __le__(self, other: Operand, /) -> Self: ...
-        def __gt__(self, other: Operand, /) -> Self: ...
-        def __ge__(self, other: Operand, /) -> Self: ...
-        def __neg__(self) -> Self: ...
-        def __pos__(self) -> Self: ...
-        def __abs__(self) -> Self: ...
-        def __invert__(self) -> Self: ...
         def __getitem__(self, key: Any, /) -> Self: ...
         def __setitem__(self, key: Any, value: Any, /) -> None: ...
-        def __hash__(self) -> int: ...
-
     else:
-        __add__ = ops.add.operator
-        __radd__ = ops.add.reflected
-        __sub__ = ops.subtract.operator
-        __rsub__ = ops.subtract.reflected
-        __mul__ = ops.multiply.operator
-        __rmul__ = ops.multiply.reflected
-        __truediv__ = ops.divide.operator
-        __rtruediv__ = ops.divide.reflected
-        __floordiv__ = ops.floor_divide.operator
-        __rfloordiv__ = ops.floor_divide.reflected
-        __mod__ = ops.remainder.operator
-        __rmod__ = ops.remainder.reflected
-        __pow__ = ops.pow.operator
-        __rpow__ = ops.pow.reflected
-        __and__ = ops.bitwise_and.operator
-        __rand__ = ops.bitwise_and.reflected
-        __or__ = ops.bitwise_or.operator
-        __ror__ = ops.bitwise_or.reflected
-        __xor__ = ops.bitwise_xor.operator
-        __rxor__ = ops.bitwise_xor.reflected
-        __lshift__ = ops.bitwise_left_shift.operator
-        __rlshift__ = ops.bitwise_left_shift.reflected
-        __rshift__ = ops.bitwise_right_shift.operator
-        __rrshift__ = ops.bitwise_right_shift.reflected
-        __eq__ = ops.equal.operator
-        __ne__ = ops.not_equal.operator
-        __lt__ = ops.less.operator
-        __le__ = ops.less_equal.operator
-        __gt__ = ops.greater.operator
-        __ge__ = ops.greater_equal.operator
-        __neg__ = ops.negative
-        __pos__ = ops.positive
-        __abs__ = ops.abs
-        __invert__ = ops.bitwise_invert
         __getitem__ = ops.getitem
-        __hash__ = object.__hash__
 
     def __matmul__(self, other: AnyArray, /) -> Self:
         is_number = isinstance(other, int | float | complex)

@@ -127,6 +127,12 @@ class Program:
                 self.ones = value
         return value
 
+    def scalar(self, array: Any) -> Traced:
+        """The value that stands for a 0-d array: a number that is another one in each run."""
+        value = self._known[id(array)] = Traced(array, self, is_whole=False)
+        self.inputs.append(array)
+        return value
+
     @property
     def given(self) -> list[int]:
         """The numbers of the inputs' values."""

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 class FunctionPullback(Pullback):
     """The pullback of one call of a `Function`: it calls the function's `backward`."""
 
-    __slots__ = ("function",)
     name: str
 
     def __init__(

@@ -188,6 +188,8 @@ def _of_duals(call: Call, top: type[Dual]) -> tuple[Any, ...]:
     def primal(value: Any) -> Any:
         return value.primal if type(value) is top else value
 
+    # The gradient for a dual number is dual: of its primal, where that is in the graph.
+    inputs = [primal(x) if isinstance(primal(x), Tensor) else x for x in inputs]
     # The product rule, for cotangents times outputs: the tangent of one factor at a time.
     moved = [
         pair

@@ -46,17 +46,17 @@ class Optimizer:
 
     # --- what a facade says ---
 
-    def _tensor(self, p: Any) -> Any:
-        """The tensor of arraygrad that a parameter holds."""
-        return p if isinstance(p, Native) else p._inner
+    def _tensor(self, value: Any) -> Any:
+        """The tensor of arraygrad that a tensor of the facade holds; another value as it is."""
+        return value if isinstance(value, Native) else getattr(value, "_inner", value)
 
     def _shown(self, array: Any) -> Any:
         """An array of the state as the user sees it."""
         return array
 
-    def _gradient(self, p: Any) -> Any:
+    def _gradient(self, tensor: Any) -> Any:
         """The gradient of a parameter, or None if the parameter is to stay as it is."""
-        return self._tensor(p).grad
+        return tensor.grad
 
     # --- groups ---
 
@@ -110,7 +110,7 @@ class Optimizer:
             with enable_grad():
                 loss = closure()
         for group in self.param_groups:
-            options = {k: self._held(v) for k, v in group.items()}
+            options = {k: self._tensor(v) for k, v in group.items()}
             with nullcontext() if group.get("differentiable") else no_grad():
                 self._advance(group["params"], options)
         for hook in list(self._hooks["post"].values()):
@@ -122,21 +122,23 @@ class Optimizer:
         at_once: dict[int, list[Any]] = {}  # by the number of the step
         is_apart = options.get("differentiable")
         for p in params:
-            gradient = self._gradient(p)
+            tensor = self._tensor(p)
+            gradient = self._gradient(tensor)
             if gradient is None:
                 continue
             if self.rule is None:
                 raise NotImplementedError("an optimizer defines step()")
-            rule, tensor, state = self.rule, self._tensor(p), self.state[p]
+            rule, state = self.rule, self.state[p]
             slots = self._slots(rule, tensor, state, options)
             # What PyTorch saved has tensors for numbers, and no number of steps for SGD.
             step = int(state.get("step", 1 if rule.slots and len(state) > len(slots) else 0)) + 1
             array = tensor.array if isinstance(tensor, Native) else None
             if type(array) is np.ndarray and array.flags.writeable and not is_apart:
                 for name, value in slots.items():
-                    slots[name] = value._array if type(value) is Native else plain(value)
-                given = array, np.asarray(plain(gradient)), slots
-                at_once.setdefault(step, []).append((given, state))
+                    slots[name] = _plain(value)
+                at_once.setdefault(step, []).append(
+                    (array, np.asarray(_plain(gradient)), slots, state)
+                )
             else:
                 change, after = rule.change(tensor, gradient, slots, step, options)
                 tensor += change
@@ -144,11 +146,11 @@ class Optimizer:
                     state[name] = value if name in NUMBERS else self._shown(value)
                 state["step"] = step
         for step, many in at_once.items():
-            for (array, _, _), _ in many:
+            for array, _, _, _ in many:
                 # A graph from before the step cannot be differentiated any more.
                 mark_written(array, "step()")
-            self.rule.write_arrays([given for given, _ in many], step, options)  # type: ignore[union-attr]
-            for (_, _, slots), state in many:
+            self.rule.write_arrays([given[:3] for given in many], step, options)  # type: ignore[union-attr]
+            for _, _, slots, state in many:
                 state["step"] = step
                 for name in NUMBERS:
                     if name in slots:
@@ -159,18 +161,15 @@ class Optimizer:
     ) -> dict[str, Any]:
         """The arrays and numbers that a rule remembers of a parameter; made if there are none."""
         slots = {}
-        for name in rule.slots:
+        for name, start in rule.slots.items():
             value = state.get(name)
             if value is None:
-                made = rule.slots_of(tensor, options, (name,)).get(name)
-                if made is None:
+                if callable(start) and start(tensor, options) is None:
                     continue
+                made = rule.slots_of(tensor, options, (name,))[name]
                 value = state[name] = made if name in NUMBERS else self._shown(made)
-            slots[name] = float(value) if name in NUMBERS else self._held(value)
+            slots[name] = float(value) if name in NUMBERS else self._tensor(value)
         return slots
-
-    def _held(self, value: Any) -> Any:
-        return self._tensor(value) if _is_tensor(value) else value
 
     def register_step_pre_hook(self, hook: Any) -> Any:
         """Call `hook(optimizer, args, kwargs)` before each step."""
@@ -221,7 +220,7 @@ class Optimizer:
         slots = {} if self.rule is None else self.rule.slots
         if name not in slots or name in NUMBERS or not hasattr(value, "shape"):
             return value
-        tensor, held = self._tensor(p), self._held(value)
+        tensor, held = self._tensor(p), self._tensor(value)
         factors = ("row_var", "col_var")
         if tuple(held.shape) != tuple(tensor.shape) and name not in factors:
             raise ValueError(
@@ -239,8 +238,9 @@ class Optimizer:
         return "\n".join([*lines, ")"])
 
 
-def _is_tensor(value: Any) -> bool:
-    return hasattr(type(value), "requires_grad")
+def _plain(value: Any) -> Any:
+    """The array, or the number, in a tensor."""
+    return value._array if type(value) is Native else plain(value)
 
 
 # Keywords that choose between ways to compute the same in PyTorch.
@@ -256,10 +256,11 @@ def optimizer(name: str, make: Callable[..., Rule], base: type[Optimizer]) -> An
         ways = {**_WAYS, **{k: keywords.pop(k) for k in list(keywords) if k in _WAYS}}
         bound = parameters.bind(*args, **keywords)
         bound.apply_defaults()
-        tensors = {k: v for k, v in bound.arguments.items() if _is_tensor(v)}
-        natives = {k: self._tensor(v) for k, v in tensors.items()}
-        rule = make(**{**bound.arguments, **natives})  # which checks the options
-        base.__init__(self, params, {**bound.arguments, **rule.options, **tensors, **ways})
+        given = bound.arguments
+        natives = {k: self._tensor(v) for k, v in given.items()}
+        rule = make(**natives)  # which checks the options
+        shown = {k: v for k, v in given.items() if v is not natives[k]}
+        base.__init__(self, params, {**given, **rule.options, **shown, **ways})
 
     first, keyword = inspect.Parameter("params", _EITHER), inspect.Parameter.KEYWORD_ONLY
     own = [first, *parameters.parameters.values()]
@@ -279,7 +280,7 @@ def optimizer(name: str, make: Callable[..., Rule], base: type[Optimizer]) -> An
 
 
 def _gradients(parameters: Any) -> list[Any]:
-    given = [parameters] if _is_tensor(parameters) else parameters
+    given = [parameters] if hasattr(parameters, "requires_grad") else parameters
     return [p.grad for p in given if p.grad is not None]
 
 
@@ -334,9 +335,9 @@ class Plain(Optimizer):
             tensor = self._tensor(p)
             tensor.grad = None if set_to_none else zeros_like(tensor)
 
-    def _gradient(self, p: Any) -> Any:
-        found = super()._gradient(p)
-        return zeros_like(self._tensor(p)) if found is None else found
+    def _gradient(self, tensor: Any) -> Any:
+        found = super()._gradient(tensor)
+        return zeros_like(tensor) if found is None else found
 
 
 def _momentum(lr: float = 1e-3, momentum: float = 0.9, weight_decay: float = 0.0) -> Rule:

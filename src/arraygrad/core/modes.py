@@ -96,8 +96,9 @@ def stand_in_for(x: Any) -> Any:
 
 def note_gradient(x: Any, gradient: Any) -> None:
     """Tell the function that is being traced, if there is one, that it has read a `.grad`."""
-    if is_tracing():
-        _modes.get().closing.gradients.append((x, gradient))  # type: ignore[union-attr]
+    closing = _modes.get().closing
+    if closing is not None and closing.traces:
+        closing.gradients.append((x, gradient))
 
 
 class ModeContext:
@@ -151,18 +152,11 @@ def _leave(before: Any) -> None:
         _blocks.set(blocks[: blocks.index(before)])
 
 
-def _again(context: ModeContext) -> ModeContext:
-    """A context manager with the same changes, for one call of a decorated function."""
-    made = ModeContext()
-    made._changed = context._changed  # type: ignore[method-assign]
-    return made
-
-
 class _Turn(ModeContext):
-    """Runs the steps of a decorated generator in its modes, and the caller's code in the caller's.
+    """Runs a decorated function, or the steps of a generator, with the changes of a context.
 
-    If the generator yields inside a ``with`` block, the modes of this block are in force again at
-    its next step, and not for the caller in between.
+    If a generator yields inside a ``with`` block, the modes of this block are in force again at its
+    next step, and not for the caller in between.
     """
 
     def __init__(self, context: ModeContext) -> None:
@@ -203,10 +197,6 @@ def _decorated(context: ModeContext, function: F) -> F:
                 while True:
                     try:
                         sent = yield value
-                    except GeneratorExit:
-                        with turn:
-                            await steps.aclose()
-                        raise
                     except BaseException as error:
                         with turn:
                             value = await steps.athrow(error)
@@ -222,7 +212,7 @@ def _decorated(context: ModeContext, function: F) -> F:
 
         @functools.wraps(function)
         async def coroutine(*args: Any, **kwargs: Any) -> Any:
-            with _again(context):
+            with _Turn(context):
                 return await function(*args, **kwargs)
 
         return coroutine  # type: ignore[return-value]
@@ -238,10 +228,6 @@ def _decorated(context: ModeContext, function: F) -> F:
                 while True:
                     try:
                         sent = yield value
-                    except GeneratorExit:
-                        with turn:
-                            steps.close()
-                        raise
                     except BaseException as error:
                         with turn:
                             value = steps.throw(error)
@@ -255,7 +241,7 @@ def _decorated(context: ModeContext, function: F) -> F:
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        with _again(context):
+        with _Turn(context):
             return function(*args, **kwargs)
 
     return wrapped  # type: ignore[return-value]

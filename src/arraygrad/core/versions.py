@@ -50,20 +50,6 @@ class Writes:
         What the writes have replaced.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "before",
-        "count",
-        "last",
-        "lines",
-        "owner",
-        "past",
-        "stamps",
-        "start",
-        "what",
-        "whole",
-    )
-
     def __init__(self, owner: Any, forget: Callable[[Any], object]) -> None:
         self.owner = weakref.ref(owner, forget)
         self.last = 0
@@ -160,7 +146,7 @@ _foreign: dict[int, Writes] = {}
 
 def writes_to(array: Any) -> Writes:
     """The `Writes` of an array's memory, made if there is none."""
-    owner = owner_of(array)
+    owner = array if type(array) is ndarray and array.base is None else owner_of(array)
     key = id(owner)
     found = _writes.get(key)
     # Another array's may be left there, if an interrupt came as it went.

@@ -11,8 +11,10 @@ from .. import ops
 from ..arrays.batched import Batched
 from ..backends import backend_of
 from ..core.array import Array, plain
-from ..core.modes import no_grad
-from ..core.nodes import LAST_WRITE
+from ..core.closing import Closing
+from ..core.levels import in_flight
+from ..core.modes import ModeContext, current_modes, no_grad
+from ..core.nodes import LAST_WRITE, next_number
 from . import budget
 from .recompute import checkpoint
 
@@ -41,7 +43,7 @@ class Eager:
                     return state
                 state = body(state)
                 continue
-            if not _any(goes_on):
+            if not _to_numpy(goes_on).any():
                 return state
             # Members of the batch that have ended stay as they are. The body runs on the last state
             # that they went on from: there it is defined, and so are its derivatives.
@@ -55,7 +57,85 @@ class Eager:
     def cond(self, predicate: Any, yes: Any, no: Any, given: Leaves) -> Leaves:
         if not _is_batched(predicate):
             return yes(given) if bool(plain(predicate)) else no(given)  # type: ignore[no-any-return]
-        return _choose(predicate, yes(given), no(given))
+        truth = _to_numpy(predicate)
+        with np.errstate(all="ignore"):
+            found = _run_for(predicate, truth, yes, given)
+            otherwise = _run_for(ops.logical_not(predicate), ~truth, no, given)
+        if truth.all() or not truth.any():  # no derivative comes from a branch for no member
+            return found if truth.all() else otherwise
+        return _choose(predicate, found, otherwise)
+
+
+class _Members(Closing):
+    """The mode in which a branch runs for some members of a batch.
+
+    The others compute with the values of one of these: there the branch is defined, and so are its
+    derivatives. A derivative that is infinite, times zero, is no number.
+    """
+
+    def __init__(self, members: Any, truth: np.ndarray[Any, Any]) -> None:
+        around = current_modes().closing
+        super().__init__(lambda x: x, around)
+        self.traces = around is not None and around.traces
+        self.level = max(self.level, in_flight() + 1)  # transforms inside the branch are above
+        self._members, self._start = members, next_number()
+        first = np.argwhere(truth)[0].tolist()
+        self._first: dict[float, int] = dict(zip(_batches(members), first, strict=True))
+        self._masks: dict[int, tuple[Any, Any, Any]] = {}
+
+    def inside(self, x: Any) -> Any:
+        if not isinstance(x, Array):
+            return x
+        given = x if self._around is None else self._around.inside(x)
+        is_inside = given.level >= self.level or not _has_node_before(given, self._start)
+        return given if is_inside else self.masked(given)
+
+    def masked(self, x: Any) -> Any:
+        """An array with the values of one of the members for all others, as constants."""
+        batches = _batches(x)
+        if self._first.keys().isdisjoint(batches):
+            return x
+        known, array, found = self._masks.get(id(x), (None, None, None))
+        if known is None or array is not x._array:
+            with ModeContext(closing=self._around):
+                one = plain(x)[tuple(self._first.get(level, 0) for level in batches)]
+                found = ops.where(self._members, x, one)
+            self._masks[id(x)] = x, x._array, found
+        return found
+
+
+def _run_for(members: Any, truth: np.ndarray[Any, Any], branch: Any, given: Leaves) -> Leaves:
+    """The results of a branch for some members of a batch."""
+    if not truth.any():
+        return branch(given)  # type: ignore[no-any-return]
+    mode = _Members(members, truth)
+    given = [mode.masked(x) for x in given]
+    with ModeContext(closing=mode):
+        return branch(given)  # type: ignore[no-any-return]
+
+
+def _batches(x: Any) -> list[float]:
+    """The levels of the batches in an array, in the order of their axes in the plain array."""
+    found: list[float] = []
+    while isinstance(x, Array) and not x.is_plain:
+        if isinstance(x, Batched):
+            found.insert(0, x.level)
+        x = x._array
+    return found
+
+
+def _has_node_before(x: Any, number: int) -> bool:
+    """Whether a tensor in an array was recorded before the time of a number."""
+    found = False
+
+    def look(array: Any) -> Any:
+        nonlocal found
+        node = getattr(array, "_node", None)
+        found = found or (node is not None and node.number < number)
+        return array.over(look) if isinstance(array, Array) and not array.is_plain else array
+
+    look(x)
+    return found
 
 
 def _steps(
@@ -143,16 +223,13 @@ def _joined(parts: list[Leaves]) -> Leaves:
 
 def _is_batched(value: Any) -> bool:
     """Whether there is one value for each member of a batch."""
-    while isinstance(value, Array) and not value.is_plain:
-        if isinstance(value, Batched):
-            return True
-        value = value._array
-    return False
+    return bool(_batches(value))
 
 
-def _any(predicate: Any) -> bool:
+def _to_numpy(predicate: Any) -> Any:
+    """The values of a predicate, with an axis for each batch."""
     inner = plain(predicate)
-    return bool(backend_of(inner).to_numpy(inner).any())
+    return backend_of(inner).to_numpy(inner)
 
 
 def _choose(predicate: Any, yes: Leaves, no: Leaves) -> Leaves:

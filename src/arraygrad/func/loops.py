@@ -264,6 +264,8 @@ def cond(pred: Any, true_fun: Callable[..., C], false_fun: Callable[..., C], *op
         must return the same structure, shapes and dtypes. In a batch with a predicate for each
         member, both are run, and `where` chooses.
     *operands : any structures
+        In a batch, a function gets the values of one of its own members in the place of those of
+        the other function's members, so that it computes only where it is meant to.
 
     Examples
     --------

@@ -9,6 +9,7 @@ the function has met: the function itself runs once.
 from __future__ import annotations
 
 import functools
+import math
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -454,13 +455,14 @@ def _places(step: _Step) -> Iterator[int]:
 class _Staging(Closing):
     """The tensors that take the place of tensors from outside: they are over arrays of the run."""
 
-    views = False  # a view of a tensor from outside stays one, so that it can be written
-
     def __init__(self, run: _Run) -> None:
         around = current_modes().closing
         super().__init__(_same, around)
         self._run = run
         self.traces = around is not None and around.traces
+        # A view of a tensor from outside stays one, so that it can be written. In a branch that
+        # may not run, it cannot be, and the array in the tensor is replaced.
+        self.views = self.level > -math.inf
 
     def inside(self, x: Any) -> Any:
         if self._run._type in (type(x), type(getattr(x, "_array", None))):

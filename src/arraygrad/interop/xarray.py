@@ -13,6 +13,7 @@ import numpy as np
 import xarray
 from xarray.core import indexing, missing
 
+from .. import ops
 from ..core import upward
 from ..core.array import Array
 
@@ -23,11 +24,12 @@ def _tell() -> None:
     If an array follows the standard, xarray does not use NumPy's protocols for it. The standard has
     no indices that are arrays for several axes: xarray refuses to read by them, and writes to other
     elements than those that were meant. Only NumPy's 0-d arrays are numbers as indices. And SciPy's
-    functions, which interpolate, have no derivatives.
+    functions, which interpolate, have no derivatives. A deep copy of a leaf is another leaf; when
+    xarray copies, as it does to align and to interpolate, NumPy's `copy` is meant.
     """
     adapter: Any = indexing.ArrayApiIndexingAdapter
     variable: Any = xarray.Variable
-    broadcast = variable._broadcast_indexes
+    broadcast, copied = variable._broadcast_indexes, variable._copy
 
     def new(kind: type, array: Any) -> Any:
         if isinstance(array, Array):
@@ -38,8 +40,14 @@ def _tell() -> None:
         key = self._item_key_to_tuple(key)
         return broadcast(self, tuple(map(_as_number, key if isinstance(key, tuple) else (key,))))
 
+    def in_graph(self: Any, deep: bool = True, data: Any = None, memo: Any = None) -> Any:
+        if deep and data is None and isinstance(self._data, Array):
+            data = ops.copy(self._data)
+        return copied(self, deep, data, memo)
+
     adapter.__new__ = new
     variable._broadcast_indexes = by_numbers
+    variable._copy = in_graph
     missing.ScipyInterpolator = _Interpolator
 
 

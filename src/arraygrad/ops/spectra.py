@@ -3,8 +3,9 @@
 The vectors are unique only up to a choice, their *gauge*: a sign, a phase, or a rotation among
 vectors of equal value. The rules are correct for functions that do not depend on this choice. Where
 values coincide, single vectors have no derivative: the reverse rules raise an error, with the gap
-in it, unless the loss depends only on the space that the vectors span; the tangents of the vectors
-are NaN or infinity. The derivative of the values alone stays finite.
+in it, unless the loss depends only on the space that the vectors span. Forward mode does not know
+what the vectors are for: unless the direction mixes none, their tangents raise the error when they
+are used. The derivative of the values alone stays finite.
 
 These functions are not holomorphic: their rules return the conjugate Wirtinger derivative.
 """
@@ -12,6 +13,7 @@ These functions are not holomorphic: their rules return the conjugate Wirtinger 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, overload
 
 from ..backends import backend_of, default
@@ -30,6 +32,7 @@ from .elementwise import (
     is_complex,
     less_equal,
     logical_and,
+    logical_not,
     logical_or,
     multiply,
     real,
@@ -93,7 +96,15 @@ def _coincide(values: Any) -> Any:
     return less_equal(abs(_gaps(values)), _rows(size * precision))
 
 
-def _unless_close(close: Any, uses: Any, g: Any, of: Any, values: Any, name: str) -> Any:
+_WAY_OUT = (
+    "use only this space (the product of the vectors with their adjoint), and values from a "
+    "separate call only apart from it"
+)
+
+
+def _unless_close(
+    close: Any, uses: Any, g: Any, of: Any, values: Any, name: str, way_out: str = _WAY_OUT
+) -> Any:
     """`g`; raises if a loss uses vectors of values that coincide, which are an arbitrary basis.
 
     `uses` are made of the cotangents `of`; or of a tangent, which mixes these vectors.
@@ -114,11 +125,44 @@ def _unless_close(close: Any, uses: Any, g: Any, of: Any, values: Any, name: str
         raise SingularError(
             f"{name}: values coincide (their gap is {float(gap):.1e}, and the largest value "
             f"{float(xp.max(abs(values))):.1e}), so that their vectors are an arbitrary basis of "
-            "one space and have no derivative: use only this space (the product of the vectors "
-            "with their adjoint), and values from a separate call only apart from it. For a "
-            "function of a matrix, such as its exponential, use arraygrad.scipy.linalg"
+            f"one space and have no derivative: {way_out}. For a function of a matrix, such as its "
+            "exponential, use arraygrad.scipy.linalg"
         )
     return g
+
+
+def _unless_mixed(close: Any, uses: Any, t: Any, of: Any, values: Any, name: str) -> Any:
+    """`t`; raises if the tangent `of` mixes vectors of values that coincide."""
+    way_out = "use only the values, or reverse mode, which knows whether only this space is used"
+    return _unless_close(close, uses, t, [of], values, name, way_out)
+
+
+class _NoTangent(Array):
+    """A tangent that does not exist, instead of NaN: an op on it raises the error that says why."""
+
+    __slots__ = ("_array", "_error")
+
+    def __init__(self, array: Any, error: SingularError) -> None:
+        self._array, self._error = array * math.nan, error
+
+    shape = property(lambda self: self._array.shape)  # type: ignore[assignment]
+    ndim = property(lambda self: self._array.ndim)  # type: ignore[assignment]
+    dtype = property(lambda self: self._array.dtype)
+
+    @classmethod
+    def apply(cls, op: Any, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        raise next(a._error for a in arrays if type(a) is cls)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        raise self._error
+
+
+def _where_known(tangents: Callable[[], list[Any]], vectors: list[Any]) -> list[Any]:
+    """The tangents of vectors; the error is raised when they are used, as the values have some."""
+    try:
+        return tangents()
+    except SingularError as error:
+        return [_NoTangent(v, error.with_traceback(None)) for v in vectors]
 
 
 def _noise(of: list[Any]) -> Any:
@@ -191,10 +235,14 @@ def _eigh_vjp(gs: list[Any], out: tuple[Any, Any]) -> Any:
 def _eigh_jvp(t: Any, out: tuple[Any, Any]) -> Any:
     values, vectors = out
     inner = matmul(matmul(adjoint(vectors), t), vectors)
-    # Only the Hermitian part of a tangent counts: the gradient is Hermitian, too.
-    turn, close = (inner + adjoint(inner)) * 0.5, _coincide(values)
-    turn = _unless_close(close, turn, turn, [t], values, "eigh")
-    return real(diagonal(inner)), matmul(vectors, _over_gaps(turn, _gaps(values), 0, close))
+
+    def of_vectors() -> list[Any]:
+        # Only the Hermitian part of a tangent counts: the gradient is Hermitian, too.
+        turn, close = (inner + adjoint(inner)) * 0.5, _coincide(values)
+        turn = _unless_mixed(close, turn, turn, t, values, "eigh")
+        return [matmul(vectors, _over_gaps(turn, _gaps(values), 0, close))]
+
+    return real(diagonal(inner)), *_where_known(of_vectors, [vectors])
 
 
 def _eigh_of(xp: Any, x: Any, upper: bool = False) -> Any:
@@ -346,10 +394,15 @@ def _eig_jvp(t: Any, out: tuple[Any, Any]) -> Any:
     values, vectors = out
     _check_independent(vectors)
     inner = solve_matrix(vectors, matmul(t, vectors))
-    gaps = where(_coincide(values), 0, _gaps(values))
-    step = matmul(vectors, _over_gaps(inner, gaps, 0))
-    stretch = real(diagonal(matmul(adjoint(vectors), step)))
-    return diagonal(inner), step - vectors * _columns(stretch)
+
+    def of_vectors() -> list[Any]:
+        close = _coincide(values)
+        turn = _unless_mixed(close, inner, inner, t, values, "eig")
+        step = matmul(vectors, _over_gaps(turn, _gaps(values), 0, close))
+        stretch = real(diagonal(matmul(adjoint(vectors), step)))
+        return [step - vectors * _columns(stretch)]
+
+    return diagonal(inner), *_where_known(of_vectors, [vectors])
 
 
 _eig = declare(
@@ -531,21 +584,31 @@ def _svd_jvp(t: Any, out: tuple[Any, Any, Any]) -> Any:
     u, v = all_u[..., :k], all_v[..., :k]
     inner = matmul(matmul(adjoint(u), t), v)
     along = diagonal(inner)
-    phase = _rows(imag(along) * 1j / (2 * s)) if is_complex(u) else 0
-    back = adjoint(inner)
-    gaps = where(_coincide(s), 0, _square_gaps(s))
-    turn_u = _over_gaps(inner * _columns(s) + _rows(s) * back, gaps, phase)
-    turn_v = _over_gaps(_rows(s) * inner + back * _columns(s), gaps, -phase)
-    t_u, t_v = matmul(u, turn_u), matmul(v, turn_v)
-    if u.shape[-2] > k:
-        t_u = t_u + (matmul(t, v) - matmul(u, inner)) / _columns(s)
-    if v.shape[-2] > k:
-        t_v = t_v + (matmul(adjoint(t), u) - matmul(v, back)) / _columns(s)
-    return (
-        _with_complement(t_u, all_u, k),
-        real(along),
-        adjoint(_with_complement(t_v, all_v, k)),
-    )
+
+    def of_vectors() -> list[Any]:
+        back = adjoint(inner)
+        close, zero = _coincide(s), _is_zero(s)
+        both_zero = logical_and(_rows(zero), _columns(zero))
+        turn = _unless_mixed(close, inner + back, inner, t, s, "svd")
+        turn = _unless_mixed(both_zero, inner, turn, t, s, "svd")
+        gaps = _square_gaps(s)
+        phase = _rows(_over_values(imag(along) * 0.5j, s, zero, [t])) if is_complex(u) else 0
+        # Where values coincide, the left vectors turn against the right ones.
+        apart = (inner - back) * 0.5 / where(both_zero, 1, _columns(s) + _rows(s))
+        apart = where(logical_and(close, logical_not(_on_diagonal(inner))), apart, 0)
+        turn_u = _over_gaps(turn * _columns(s) + _rows(s) * back, gaps, phase, close)
+        turn_v = _over_gaps(_rows(s) * turn + back * _columns(s), gaps, -phase, close)
+        t_u, t_v = matmul(u, turn_u + apart), matmul(v, turn_v - apart)
+        if u.shape[-2] > k:
+            rest = matmul(t, v) - matmul(u, inner)
+            t_u = t_u + _over_values(rest, _columns(s), _columns(zero), [t])
+        if v.shape[-2] > k:
+            rest = matmul(adjoint(t), u) - matmul(v, back)
+            t_v = t_v + _over_values(rest, _columns(s), _columns(zero), [t])
+        return [_with_complement(t_u, all_u, k), adjoint(_with_complement(t_v, all_v, k))]
+
+    t_u, t_vh = _where_known(of_vectors, [all_u, all_vh])
+    return t_u, real(along), t_vh
 
 
 def _with_complement(t: Any, vectors: Any, k: int) -> Any:

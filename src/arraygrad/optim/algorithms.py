@@ -14,13 +14,14 @@ from typing import Any, ParamSpec
 from .. import ops
 from ..backends import backend_of
 from ..core.array import plain
-from .rules import Change, Rule, Slots
+from .rules import Rule, Slots
 from .schedules import where
 from .transforms import number_for
 
 Options = dict[str, Any]
-# A function of the options that gives the change of a parameter, what is remembered of each
-# parameter, and perhaps options that are not the user's.
+Numbers = tuple[Any, ...]
+# The numbers of a step, the change of a parameter by them, what is remembered of each parameter,
+# and perhaps options that are not the user's.
 Algorithm = tuple[Any, ...]
 P = ParamSpec("P")
 
@@ -99,10 +100,10 @@ def _rule(make: Callable[P, Algorithm]) -> Callable[P, Rule]:
         bound = own.bind(*args, **keywords)
         bound.apply_defaults()
         _check(bound.arguments)
-        step, slots, *more = make(*args, **keywords)
+        numbers, change, slots, *more = make(*args, **keywords)
         added = more[0] if more else {}
         elementwise = added.pop("elementwise", True)
-        rule = Rule(step, slots, {**bound.arguments, **added})
+        rule = Rule(numbers, change, slots, {**bound.arguments, **added})
         rule.elementwise = elementwise
         return rule
 
@@ -132,20 +133,23 @@ def sgd(
     """
     if nesterov and (momentum <= 0 or dampening != 0):
         raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-    return _sgd, {"momentum_buffer": lambda p, o: 0 if o["momentum"] else None}
+    return _of_sgd, _sgd, {"momentum_buffer": lambda p, o: 0 if o["momentum"] else None}
 
 
-def _sgd(o: Options, s: Slots, t: Any) -> Change:
+def _of_sgd(o: Options, s: Slots, t: Any) -> Numbers:
+    return o["lr"], where(t == 1, 1.0, 1 - o["dampening"]) if o["dampening"] else 1.0
+
+
+def _sgd(o: Options, p: Any, g: Any, s: Slots, length: Any, weight: Any) -> Any:
     momentum = o["momentum"]
-    weight = where(t == 1, 1.0, 1 - o["dampening"]) if o["dampening"] else 1.0
+    if momentum:
+        buffer = s.blend("momentum_buffer", momentum, weight * g)
+        g = g + momentum * buffer if o["nesterov"] else buffer
+    return -length * g
 
-    def change(p: Any, g: Any, s: Slots) -> Any:
-        if momentum:
-            buffer = s.blend("momentum_buffer", momentum, number_for(weight, p) * g)
-            g = g + momentum * buffer if o["nesterov"] else buffer
-        return -number_for(o["lr"], p) * g
 
-    return change
+def _lr(o: Options, s: Slots, t: Any) -> Numbers:
+    return (o["lr"],)
 
 
 @_rule
@@ -176,7 +180,7 @@ def adam(
     True
     """
     largest = {"max_exp_avg_sq": lambda p, o: 0 if o["amsgrad"] else None}
-    return _adam, {"exp_avg": 0, "exp_avg_sq": 0, **largest}
+    return _of_adam, _adam, {"exp_avg": 0, "exp_avg_sq": 0, **largest}
 
 
 def adamw(
@@ -201,17 +205,16 @@ def _moments(g: Any, s: Slots, betas: tuple[Any, Any]) -> tuple[Any, Any]:
     return mean, s.blend("exp_avg_sq", second, (1 - second) * g * g)
 
 
-def _adam(o: Options, s: Slots, t: Any) -> Change:
+def _of_adam(o: Options, s: Slots, t: Any) -> Numbers:
     first, second = o["betas"]
-    length, root = o["lr"] / (1 - first**t), (1 - second**t) ** 0.5
+    return o["lr"] / (1 - first**t), (1 - second**t) ** 0.5
 
-    def change(p: Any, g: Any, s: Slots) -> Any:
-        mean, square = _moments(g, s, o["betas"])
-        if o["amsgrad"]:
-            square = s.put("max_exp_avg_sq", ops.maximum(s["max_exp_avg_sq"], square))
-        return -number_for(length, p) * mean / (ops.sqrt(square) / number_for(root, p) + o["eps"])
 
-    return change
+def _adam(o: Options, p: Any, g: Any, s: Slots, length: Any, root: Any) -> Any:
+    mean, square = _moments(g, s, o["betas"])
+    if o["amsgrad"]:
+        square = s.put("max_exp_avg_sq", ops.maximum(s["max_exp_avg_sq"], square))
+    return -length * mean / (ops.sqrt(square) / root + o["eps"])
 
 
 @_rule
@@ -226,22 +229,20 @@ def nadam(
     maximize: bool = False,
 ) -> Algorithm:
     """Adam with Nesterov's momentum."""
-    return _nadam, {"exp_avg": 0, "exp_avg_sq": 0, "mu_product": 1.0}
+    return _of_nadam, _nadam, {"exp_avg": 0, "exp_avg_sq": 0, "mu_product": 1.0}
 
 
-def _nadam(o: Options, s: Slots, t: Any) -> Change:
+def _of_nadam(o: Options, s: Slots, t: Any) -> Numbers:
     first, second = o["betas"]
     now, then = (first * (1 - 0.5 * 0.96 ** (n * o["momentum_decay"])) for n in (t, t + 1))
     product = s["mu_product"] = s["mu_product"] * now
     weights = o["lr"] * (1 - now) / (1 - product), o["lr"] * then / (1 - product * then)
+    return 1 - second**t, *weights
 
-    def change(p: Any, g: Any, s: Slots) -> Any:
-        mean, square = _moments(g, s, o["betas"])
-        size = ops.sqrt(square / number_for(1 - second**t, p)) + o["eps"]
-        of_gradient, of_mean = (number_for(weight, p) for weight in weights)
-        return -(of_gradient * g + of_mean * mean) / size
 
-    return change
+def _nadam(o: Options, p: Any, g: Any, s: Slots, bias: Any, of_gradient: Any, of_mean: Any) -> Any:
+    mean, square = _moments(g, s, o["betas"])
+    return -(of_gradient * g + of_mean * mean) / (ops.sqrt(square / bias) + o["eps"])
 
 
 @_rule
@@ -255,30 +256,29 @@ def radam(
     maximize: bool = False,
 ) -> Algorithm:
     """Adam that does not scale its first steps."""
-    return _radam, {"exp_avg": 0, "exp_avg_sq": 0}
+    return _of_radam, _radam, {"exp_avg": 0, "exp_avg_sq": 0}
 
 
-def _radam(o: Options, s: Slots, t: Any) -> Change:
+def _of_radam(o: Options, s: Slots, t: Any) -> Numbers:
     first, second = o["betas"]
     most, bias = 2 / (1 - second) - 1, 1 - second**t
+    length = o["lr"] / (1 - first**t)
     rho = most - 2 * t * second**t / bias
     scaled = rho > 5 if most > 5 else False
-    factor = 1.0
-    if scaled is not False:
-        safe = where(scaled, rho, 6.0)
-        whole = (most - 4) * (most - 2)
-        factor = (bias * (safe - 4) * (safe - 2) * most / (whole * safe)) ** 0.5
-    length = o["lr"] / (1 - first**t)
+    if scaled is False:
+        return length, None, None
+    safe = where(scaled, rho, 6.0)
+    whole = (most - 4) * (most - 2)
+    factor = (bias * (safe - 4) * (safe - 2) * most / (whole * safe)) ** 0.5
+    return length, factor, where(scaled, 1.0, 0.0)
 
-    def change(p: Any, g: Any, s: Slots) -> Any:
-        mean, square = _moments(g, s, o["betas"])
-        if scaled is False:
-            return -number_for(length, p) * mean
-        adapted = number_for(factor, p) / (ops.sqrt(square) + o["eps"])
-        share = number_for(where(scaled, 1.0, 0.0), p)
-        return -number_for(length, p) * mean * (share * adapted + (1 - share))
 
-    return change
+def _radam(o: Options, p: Any, g: Any, s: Slots, length: Any, factor: Any, share: Any) -> Any:
+    mean, square = _moments(g, s, o["betas"])
+    if factor is None:
+        return -length * mean
+    adapted = factor / (ops.sqrt(square) + o["eps"])
+    return -length * mean * (share * adapted + (1 - share))
 
 
 @_rule
@@ -291,19 +291,18 @@ def adamax(
     maximize: bool = False,
 ) -> Algorithm:
     """Adam, scaled by the largest gradients instead of a mean of their squares."""
-    return _adamax, {"exp_avg": 0, "exp_inf": 0}
+    return _of_adamax, _adamax, {"exp_avg": 0, "exp_inf": 0}
 
 
-def _adamax(o: Options, s: Slots, t: Any) -> Change:
+def _of_adamax(o: Options, s: Slots, t: Any) -> Numbers:
+    return (o["lr"] / (1 - o["betas"][0] ** t),)
+
+
+def _adamax(o: Options, p: Any, g: Any, s: Slots, length: Any) -> Any:
     first, second = o["betas"]
-    length = o["lr"] / (1 - first**t)
-
-    def change(p: Any, g: Any, s: Slots) -> Any:
-        mean = s.blend("exp_avg", first, (1 - first) * g)
-        largest = s.put("exp_inf", ops.maximum(second * s["exp_inf"], ops.abs(g) + o["eps"]))
-        return -number_for(length, p) * mean / largest
-
-    return change
+    mean = s.blend("exp_avg", first, (1 - first) * g)
+    largest = s.put("exp_inf", ops.maximum(second * s["exp_inf"], ops.abs(g) + o["eps"]))
+    return -length * mean / largest
 
 
 @_rule
@@ -317,16 +316,15 @@ def adagrad(
     maximize: bool = False,
 ) -> Algorithm:
     """Steps scaled by the sum of all squared gradients."""
-    return _adagrad, {"sum": lambda p, o: o["initial_accumulator_value"]}
+    return _of_adagrad, _adagrad, {"sum": lambda p, o: o["initial_accumulator_value"]}
 
 
-def _adagrad(o: Options, s: Slots, t: Any) -> Change:
-    length = o["lr"] / (1 + (t - 1) * o["lr_decay"])
+def _of_adagrad(o: Options, s: Slots, t: Any) -> Numbers:
+    return (o["lr"] / (1 + (t - 1) * o["lr_decay"]),)
 
-    def change(p: Any, g: Any, s: Slots) -> Any:
-        return -number_for(length, p) * g / (ops.sqrt(s.blend("sum", 1, g * g)) + o["eps"])
 
-    return change
+def _adagrad(o: Options, p: Any, g: Any, s: Slots, length: Any) -> Any:
+    return -length * g / (ops.sqrt(s.blend("sum", 1, g * g)) + o["eps"])
 
 
 @_rule
@@ -341,19 +339,15 @@ def adadelta(
     """Steps as long as the last steps, in proportion to the gradients."""
     if not 0 <= rho <= 1:
         raise ValueError(f"Invalid rho value: {rho}: it must be between 0 and 1")
-    return _adadelta, {"square_avg": 0, "acc_delta": 0}
+    return _lr, _adadelta, {"square_avg": 0, "acc_delta": 0}
 
 
-def _adadelta(o: Options, s: Slots, t: Any) -> Change:
+def _adadelta(o: Options, p: Any, g: Any, s: Slots, length: Any) -> Any:
     rho, eps = o["rho"], o["eps"]
-
-    def change(p: Any, g: Any, s: Slots) -> Any:
-        size = ops.sqrt(s.blend("square_avg", rho, (1 - rho) * g * g) + eps)
-        delta = ops.sqrt(s["acc_delta"] + eps) / size * g
-        s.blend("acc_delta", rho, (1 - rho) * delta * delta)
-        return -number_for(o["lr"], p) * delta
-
-    return change
+    size = ops.sqrt(s.blend("square_avg", rho, (1 - rho) * g * g) + eps)
+    delta = ops.sqrt(s["acc_delta"] + eps) / size * g
+    s.blend("acc_delta", rho, (1 - rho) * delta * delta)
+    return -length * delta
 
 
 @_rule
@@ -373,23 +367,19 @@ def rmsprop(
         "momentum_buffer": lambda p, o: 0 if o["momentum"] else None,
         "grad_avg": lambda p, o: 0 if o["centered"] else None,
     }
-    return _rmsprop, slots
+    return _lr, _rmsprop, slots
 
 
-def _rmsprop(o: Options, s: Slots, t: Any) -> Change:
+def _rmsprop(o: Options, p: Any, g: Any, s: Slots, length: Any) -> Any:
     alpha = o["alpha"]
-
-    def change(p: Any, g: Any, s: Slots) -> Any:
-        square = s.blend("square_avg", alpha, (1 - alpha) * g * g)
-        if o["centered"]:
-            mean = s.blend("grad_avg", alpha, (1 - alpha) * g)
-            square = square - mean * mean
-        step = g / (ops.sqrt(square) + o["eps"])
-        if o["momentum"]:
-            step = s.blend("momentum_buffer", o["momentum"], step)
-        return -number_for(o["lr"], p) * step
-
-    return change
+    square = s.blend("square_avg", alpha, (1 - alpha) * g * g)
+    if o["centered"]:
+        mean = s.blend("grad_avg", alpha, (1 - alpha) * g)
+        square = square - mean * mean
+    step = g / (ops.sqrt(square) + o["eps"])
+    if o["momentum"]:
+        step = s.blend("momentum_buffer", o["momentum"], step)
+    return -length * step
 
 
 @_rule
@@ -404,21 +394,21 @@ def rprop(
     if not 0 < etas[0] < 1 < etas[1]:
         raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
 
-    return _rprop, {"prev": 0, "step_size": _first_length}
+    return _no_numbers, _rprop, {"prev": 0, "step_size": _first_length}
 
 
-def _rprop(o: Options, s: Slots, t: Any) -> Change:
+def _no_numbers(o: Options, s: Slots, t: Any) -> Numbers:
+    return ()
+
+
+def _rprop(o: Options, p: Any, g: Any, s: Slots) -> Any:
     less, more = o["etas"]
-
-    def change(p: Any, g: Any, s: Slots) -> Any:
-        agree = g * s["prev"]
-        up, down = ops.astype(agree > 0, p.dtype), ops.astype(agree < 0, p.dtype)
-        factor = up * more + down * less + (1 - up - down)
-        length = s.put("step_size", ops.clip(s["step_size"] * factor, *o["step_sizes"]))
-        g = s.put("prev", ops.where(agree < 0, 0, g))
-        return -ops.sign(g) * length
-
-    return change
+    agree = g * s["prev"]
+    up, down = ops.astype(agree > 0, p.dtype), ops.astype(agree < 0, p.dtype)
+    factor = up * more + down * less + (1 - up - down)
+    length = s.put("step_size", ops.clip(s["step_size"] * factor, *o["step_sizes"]))
+    g = s.put("prev", ops.where(agree < 0, 0, g))
+    return -ops.sign(g) * length
 
 
 @_rule
@@ -432,22 +422,21 @@ def asgd(
     maximize: bool = False,
 ) -> Algorithm:
     """Gradient descent whose state has the average `ax` of the parameters."""
-    return _asgd, {"eta": _first_length, "mu": 1.0, "ax": 0}
+    return _of_asgd, _asgd, {"eta": _first_length, "mu": 1.0, "ax": 0}
 
 
-def _asgd(o: Options, s: Slots, t: Any) -> Change:
+def _of_asgd(o: Options, s: Slots, t: Any) -> Numbers:
     lr, lambd = o["lr"], o["lambd"]
     eta, mu = s["eta"], s["mu"]
     s["eta"] = lr / (1 + lambd * lr * t) ** o["alpha"]
     s["mu"] = 1 / where(t - o["t0"] > 1, t - o["t0"], 1.0)
+    return eta, mu
 
-    def change(p: Any, g: Any, s: Slots) -> Any:
-        delta = -number_for(eta, p) * (g + lambd * p)
-        weight = number_for(mu, p)
-        s.blend("ax", 1 - weight, weight * (p + delta))
-        return delta
 
-    return change
+def _asgd(o: Options, p: Any, g: Any, s: Slots, eta: Any, mu: Any) -> Any:
+    delta = -eta * (g + o["lambd"] * p)
+    s.blend("ax", 1 - mu, mu * (p + delta))
+    return delta
 
 
 @_rule
@@ -459,18 +448,14 @@ def lion(
     maximize: bool = False,
 ) -> Algorithm:
     """Lion: steps by the signs of a running mean, with weight decay apart from the gradients."""
-    return _lion, {"exp_avg": 0}, {"decoupled_weight_decay": True}
+    return _lr, _lion, {"exp_avg": 0}, {"decoupled_weight_decay": True}
 
 
-def _lion(o: Options, s: Slots, t: Any) -> Change:
+def _lion(o: Options, p: Any, g: Any, s: Slots, length: Any) -> Any:
     first, second = o["betas"]
-
-    def change(p: Any, g: Any, s: Slots) -> Any:
-        direction = ops.sign(first * s["exp_avg"] + (1 - first) * g)
-        s.blend("exp_avg", second, (1 - second) * g)
-        return -number_for(o["lr"], p) * direction
-
-    return change
+    direction = ops.sign(first * s["exp_avg"] + (1 - first) * g)
+    s.blend("exp_avg", second, (1 - second) * g)
+    return -length * direction
 
 
 @_rule
@@ -502,30 +487,26 @@ def adafactor(
         "col_var": line(-2),
         "variance": lambda p, o: 0 if p.ndim < 2 else None,
     }
-    return _adafactor, slots, {"decoupled_weight_decay": True, "elementwise": False}
+    return _of_adafactor, _adafactor, slots, {"decoupled_weight_decay": True, "elementwise": False}
 
 
-def _adafactor(o: Options, s: Slots, t: Any) -> Change:
+def _of_adafactor(o: Options, s: Slots, t: Any) -> Numbers:
+    bound = t**-0.5
+    return where(o["lr"] < bound, o["lr"], bound), t ** o["beta2_decay"]
+
+
+def _adafactor(o: Options, p: Any, g: Any, s: Slots, length: Any, weight: Any) -> Any:
     smallest, least = o["eps"]
-    change_rate, bound = t ** o["beta2_decay"], t**-0.5
-    length = where(o["lr"] < bound, o["lr"], bound)
-
-    def change(p: Any, g: Any, s: Slots) -> Any:
-        limits = backend_of(plain(p)).xp.finfo(p.dtype)
-        tiny = float(limits.eps) if smallest is None else smallest
-        weight = number_for(change_rate, p)
-        if p.ndim > 1:
-            rows = s.blend("row_var", 1 - weight, weight * ops.mean(g * g, axis=-1, keepdims=True))
-            columns = s.blend(
-                "col_var", 1 - weight, weight * ops.mean(g * g, axis=-2, keepdims=True)
-            )
-            whole = ops.mean(rows, axis=-2, keepdims=True)
-            estimate = rows @ columns / ops.clip(whole, tiny, None)
-        else:
-            estimate = s.blend("variance", 1 - weight, weight * g * g)
-        update = g / ops.sqrt(ops.clip(estimate, tiny**2, None))
-        size = ops.clip(ops.sqrt(ops.mean(p * p)), least, None)
-        shrunk = ops.clip(ops.sqrt(ops.mean(update * update)) / o["d"], 1.0, None)
-        return -number_for(length, p) * size / shrunk * update
-
-    return change
+    limits = backend_of(plain(p)).xp.finfo(p.dtype)
+    tiny = float(limits.eps) if smallest is None else smallest
+    if p.ndim > 1:
+        rows = s.blend("row_var", 1 - weight, weight * ops.mean(g * g, axis=-1, keepdims=True))
+        columns = s.blend("col_var", 1 - weight, weight * ops.mean(g * g, axis=-2, keepdims=True))
+        whole = ops.mean(rows, axis=-2, keepdims=True)
+        estimate = rows @ columns / ops.clip(whole, tiny, None)
+    else:
+        estimate = s.blend("variance", 1 - weight, weight * g * g)
+    update = g / ops.sqrt(ops.clip(estimate, tiny**2, None))
+    size = ops.clip(ops.sqrt(ops.mean(p * p)), least, None)
+    shrunk = ops.clip(ops.sqrt(ops.mean(update * update)) / o["d"], 1.0, None)
+    return -length * size / shrunk * update

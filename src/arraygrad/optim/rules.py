@@ -52,10 +52,11 @@ class Slots(dict[str, Any]):
         return self[name]
 
 
-# A rule gets the options, the slots and the number of the step, and gives a function of the
-# parameter, its gradient and the slots: what to add to the parameter.
-Change = Callable[[Any, Any, Slots], Any]
-Start = Callable[[dict[str, Any], Slots, Any], Change]
+# The numbers of a step, from the options, the slots and the number of the step.
+Numbers = Callable[[dict[str, Any], Slots, Any], tuple[Any, ...]]
+# What to add to a parameter, from the options, the parameter, its gradient, the slots and the
+# numbers of the step. Of the options, it reads neither the learning rate nor the weight decay.
+Change = Callable[..., Any]
 
 
 class Rule(Transform):
@@ -63,9 +64,12 @@ class Rule(Transform):
 
     Parameters
     ----------
-    start : callable
-        From the options, the slots and the number of the step, a function of the parameter, its
-        gradient and the slots: what to add to the parameter.
+    numbers : callable
+        From the options, the slots and the number of the step: a tuple of the numbers that are
+        other ones at each step.
+    change : callable
+        From the options, a parameter, its gradient, the slots and the numbers of the step: what to
+        add to the parameter.
     slots : dict
         The names of the arrays that the rule remembers, and how each of them starts: a number for
         all elements, or a function of the parameter and the options.
@@ -81,8 +85,12 @@ class Rule(Transform):
 
     elementwise = True
 
-    def __init__(self, start: Start, slots: dict[str, Any], options: dict[str, Any]) -> None:
-        self._start, self.slots, self.options = start, slots, options
+    def __init__(
+        self, numbers: Numbers, change: Change, slots: dict[str, Any], options: dict[str, Any]
+    ) -> None:
+        self._numbers, self._change = numbers, change
+        self.slots, self.options = slots, options
+        self._passes: dict[Any, Any] = {}  # native functions; see `_one_pass`
 
     # --- one parameter ---
 
@@ -109,13 +117,13 @@ class Rule(Transform):
         self, p: Any, g: Any, slots: dict[str, Any], step: Any, options: dict[str, Any]
     ) -> tuple[Any, dict[str, Any]]:
         """What to add to a parameter at a step, counted from 1; and its next slots."""
-        run, held = self._started(slots, step, options)
+        options, held, numbers = self._at(step, slots, options)
         is_complex = backend_of(plain(p)).kind(p.dtype) == "c"
         arrays = [name for name in held if name not in NUMBERS]
         if is_complex:  # real and imaginary parts are parameters of their own
             p, g = _parted(p), _parted(g)
             held.update({name: _parted(held[name]) for name in arrays})
-        delta = run(p, g, held)
+        delta = self._changed(options, p, g, held, [number_for(n, p) for n in numbers])
         if is_complex:
             delta = _joined(delta)
             held.update({name: _joined(held[name]) for name in arrays})
@@ -138,12 +146,11 @@ class Rule(Transform):
                 continue
             g = g if g.flags.c_contiguous else np.ascontiguousarray(g)
             arrays = [p, g, *held]
-            if has_native and all(type(a) is np.ndarray and a.ndim for a in arrays):
+            is_whole = all(type(a) is np.ndarray and a.ndim and a.shape == p.shape for a in arrays)
+            if has_native and is_whole:
                 key = (*slots, *[a.dtype for a in arrays])
                 if key not in known:
-                    known[key] = self._one_pass(
-                        arrays, tuple(slots), step, {**self.options, **options}
-                    )
+                    known[key] = self._one_pass(arrays, tuple(slots), step, options)
                 run, numbers = known[key]
                 if run and run(*arrays, *numbers, p, *held) is not NotImplemented:
                     continue
@@ -153,12 +160,13 @@ class Rule(Transform):
         self, p: Any, g: Any, slots: dict[str, Any], step: int, options: dict[str, Any]
     ) -> None:
         """Change an array and its slots in place."""
-        run, given = self._started(slots, step, options)
+        options, given, of_step = self._at(step, slots, options)
         arrays = {name: a for name, a in given.items() if name not in NUMBERS}
         numbers = {name: a for name, a in given.items() if name in NUMBERS}
         if p.dtype.kind == "c":  # real and imaginary parts are parameters of their own
             p, g, *views = (a[..., None].view(p.real.dtype) for a in (p, g, *arrays.values()))
             arrays = dict(zip(arrays, views, strict=True))
+        of_step = [number_for(n, p) for n in of_step]
         together = (p, *arrays.values())
         if (
             self.elementwise
@@ -171,54 +179,79 @@ class Rule(Transform):
                 parts = [a[part] for a in flat]
                 held = Slots(zip(arrays, parts[1:], strict=True), **numbers)
                 held.owned = True
-                parts[0] += run(parts[0], gradient[part], held)
+                parts[0] += self._changed(options, parts[0], gradient[part], held, of_step)
         else:
             held = Slots(arrays, **numbers)
             held.owned = True
-            p += run(p, g, held)
+            p += self._changed(options, p, g, held, of_step)
         slots.update(numbers)
 
     def _one_pass(
         self, arrays: list[Any], names: tuple[str, ...], step: int, options: dict[str, Any]
     ) -> tuple[Any, list[Any]]:
-        """A native function of a parameter, its gradient and slots, and the numbers it takes."""
-        if not self.elementwise or any(hasattr(options[name], "dtype") for name in self.options):
+        """A native function of a parameter, its gradient and slots, and the numbers it takes.
+
+        It is the same one for all steps. Only the numbers of the step differ.
+        """
+        options, _, of_step = self._at(step, {}, options)
+        given = [options[name] for name in self.options]
+        if not self.elementwise or any(hasattr(value, "dtype") for value in given):
             return None, []
+        dtype = arrays[0].dtype
+        numbers = [None if n is None else np.asarray(n, dtype) for n in of_step]
+        fixed = [options[name] for name in self.options if name not in _OF_STEP]
+        kinds = [a if a is None else a.dtype for a in (*arrays, *numbers)]
+        key = (names, *kinds, *map(id, fixed))
+        found = self._passes.get(key)
+        if found is None:
+            if len(self._passes) >= _MOST:
+                self._passes.clear()
+            run, constants = self._traced(arrays, names, numbers, options)
+            found = self._passes[key] = run, constants, fixed  # which keeps their identities
+        return found[0], [*(n for n in numbers if n is not None), *found[1]]
+
+    def _traced(
+        self, arrays: list[Any], names: tuple[str, ...], numbers: list[Any], options: dict[str, Any]
+    ) -> tuple[Any, list[Any]]:
+        """The native function for `_one_pass`, and the numbers that are the same at each step."""
         program = Program(arrays[0].shape)
         p, g, *values = map(program.input, arrays)
+        held = Slots(zip(names, values, strict=True))
+        of_step = [None if n is None else program.scalar(n) for n in numbers]
         try:
-            run, held = self._started(dict(zip(names, values, strict=True)), step, options)
             with np.errstate(all="ignore"):
-                results = [p + run(p, g, held), *(held[name] for name in names)]
+                results = [p + self._changed(options, p, g, held, of_step)]
         except NotTraceable:  # it is more than ops on elements
             return None, []
+        results += [held[name] for name in names]
         if not all(program.is_like(value, p) for value in results):
             return None, []
         return native.piece(program, results, [arrays[0], *arrays[2:]])
 
-    def _started(
-        self, slots: dict[str, Any], step: Any, options: dict[str, Any]
-    ) -> tuple[Change, Slots]:
-        """The rule of one step, with gradients turned and weights decayed as the options say."""
-        options = {**self.options, **options}
+    def _at(
+        self, step: Any, slots: dict[str, Any], options: dict[str, Any]
+    ) -> tuple[dict[str, Any], Slots, tuple[Any, ...]]:
+        """The options and slots at a step, and its numbers: the last one is the decay, or None."""
+        options, held = {**self.options, **options}, Slots(slots)
         if callable(options.get("lr")):
             options["lr"] = options["lr"](step - 1)
-        decay, turned = options.get("weight_decay", 0), options.get("maximize", False)
-        apart = options.get("decoupled_weight_decay", False)
-        has_decay = hasattr(decay, "dtype") or decay != 0
-        given = Slots(slots)
-        start = self._start(options, given, step)
+        numbers = self._numbers(options, held, step)
+        decay = options["weight_decay"] if _has_decay(options) else None
+        if decay is not None and options.get("decoupled_weight_decay"):
+            decay = options["lr"] * decay
+        return options, held, (*numbers, decay)
 
-        def run(p: Any, g: Any, held: Slots) -> Any:
-            g = -g if turned else g
-            if has_decay and not apart:
-                g = g + number_for(decay, p) * p
-            delta = start(p, g, held)
-            return (
-                delta - number_for(options["lr"] * decay, p) * p if has_decay and apart else delta
-            )
-
-        return run, given
+    def _changed(
+        self, options: dict[str, Any], p: Any, g: Any, held: Slots, numbers: Sequence[Any]
+    ) -> Any:
+        """What to add to a parameter, with gradients turned and weights decayed as asked for."""
+        *numbers, decay = numbers
+        g = -g if options.get("maximize") else g
+        if decay is None:
+            return self._change(options, p, g, held, *numbers)
+        if options.get("decoupled_weight_decay"):
+            return self._change(options, p, g, held, *numbers) - decay * p
+        return self._change(options, p, g + decay * p, held, *numbers)
 
     # --- structures of parameters ---
 
@@ -260,6 +293,13 @@ class Rule(Transform):
 
 # Slots that are one number for a parameter.
 NUMBERS = ("eta", "mu", "mu_product")
+_OF_STEP = ("lr", "weight_decay")  # options that a step reads only as numbers
+_MOST = 64  # native functions that a rule keeps
+
+
+def _has_decay(options: dict[str, Any]) -> bool:
+    decay = options.get("weight_decay", 0)
+    return hasattr(decay, "dtype") or decay != 0
 
 
 def _each(state: dict[str, Any], like: Any) -> list[dict[str, Any]]:

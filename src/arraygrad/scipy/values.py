@@ -5,8 +5,8 @@ so it runs at NumPy's speed. Arrays that it meets elsewhere, in global variables
 in its results, whose values are taken. Of a batch, SciPy runs once for each member.
 
 A function may keep what it computes: a matrix in a dictionary, for later calls. From plain values,
-it would keep a constant. So its first call gets the arrays that the user gave; if it keeps
-something of them, all its calls do. What it keeps of its own argument must not be used later.
+it would keep a constant. So its first call gets the arrays that the user gave, and notes its ops;
+if it keeps something, all its calls do. What it keeps of its own argument has no derivative later.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from ..backends import backend_of
 from ..backends.filled import zeros_like
 from ..compiler.call.reachable import reachable
 from ..core.array import AnyFunction, Array
-from ..errors import DataDependentError
+from ..errors import DataDependentError, NoGradientError
 from ..func.trees import lowered
 from ..ops.define import Own
 from ..ops.define.library import declare
@@ -229,24 +229,28 @@ class Runs:
             before = reachable(original).found if is_first else ()
             given = [self._as_given(x) for x in args]
             more = {name: self._as_given(x) for name, x in kwargs.items()}
-            if any(isinstance(x, Array) for x in args):  # it is differentiated by its argument
-                result = original(*given, **more)
-            else:
-                result = self._captured(original, given, more)
+            is_own = [new is x for new, x in zip(given, args, strict=True)]
+            result = self._captured(original, given, more, is_own)
             if is_first:
                 is_first = False
                 known = {id(found.value) for found in before}
                 now = [found.value for found in reachable(original).found]
-                self._keeps = any(id(value) not in known and _is_kept(value) for value in now)
+                self._keeps = any(id(v) not in known and not isinstance(v, _PLAIN) for v in now)
             return result
 
         return _named_as(function, called)
 
-    def _captured(self, function: AnyFunction, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        """The value of a function that computes with the arrays that the user gave."""
-        places = [i for i, x in enumerate(args) if isinstance(x, np.ndarray | float)]
+    def _captured(
+        self, function: AnyFunction, args: list[Any], kwargs: dict[str, Any], is_own: list[bool]
+    ) -> Any:
+        """The value of a function that computes with the arrays that the user gave.
+
+        `is_own` says which arguments are the solver's, which may differentiate by them.
+        """
+        kinds = (np.ndarray, float, Array)
+        places = [i for i, x in enumerate(args) if is_own[i] and isinstance(x, kinds)]
         formula = Formula(len(places))
-        values = [np.asarray(args[i]) for i in places]
+        values = [args[i] if isinstance(args[i], Array) else np.asarray(args[i]) for i in places]
         with capturing(formula, values) as (own, inside):
             args, kwargs = inside(args), inside(kwargs)
             for i, value in zip(places, own, strict=True):
@@ -254,6 +258,8 @@ class Runs:
             result = inside(function)(*args, **kwargs)
             if isinstance(result, np.ndarray):
                 result = as_array(result)  # its elements may be arrays
+        if formula.met_numpy and any(isinstance(v, Array) for v in values):
+            raise NoGradientError("in its other calls, numpy.array() of tensors would raise")
         for array in formula.outside:
             self.value(array)  # it takes part
         if places[:1] == [0] and getattr(result, "formula", None) is formula:
@@ -305,13 +311,6 @@ class Valued:
 
 def _itself(function: AnyFunction) -> AnyFunction:
     return function
-
-
-def _is_kept(value: Any) -> bool:
-    """Whether a function that keeps a value needs the arrays that the user gave."""
-    if is_kept(value):
-        return not value.formula.depends_on_arguments(value.number)
-    return not isinstance(value, _PLAIN)
 
 
 def _named_as(
@@ -412,6 +411,15 @@ once = declare(
 )
 
 
+def _refusing_products(operator: Any, x: Any, of: str) -> dict[str, AnyFunction]:
+    """The methods of a linear operator that return arrays, which refuse to be differentiated."""
+
+    def refusing_as(method: str) -> AnyFunction:
+        return lambda *args: _without(np.asarray(getattr(operator, method)(*args)), x, of=of)
+
+    return {method: refusing_as(method) for method in ("matvec", "matmat", "todense")}
+
+
 def refusing(result: dict[str, Any], x: Any, name: str, known: Sequence[str]) -> None:
     """Let all arrays in a result, except the known ones, refuse to be differentiated, by name.
 
@@ -429,5 +437,8 @@ def refusing(result: dict[str, Any], x: Any, name: str, known: Sequence[str]) ->
             result[key] = type(value)(parts.values())
         elif isinstance(value, np.inexact):
             result[key] = _without(np.asarray(value), x, of=f"{name}.{key}")
+        elif hasattr(value, "matvec"):
+            result[key] = copy.copy(value)
+            vars(result[key]).update(_refusing_products(value, x, f"{name}.{key}"))
         elif isinstance(value, np.ndarray | Array) and backend_of(value).kind(value.dtype) in "fc":
             result[key] = _without(value, x, of=f"{name}.{key}")

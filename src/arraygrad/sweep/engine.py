@@ -38,8 +38,8 @@ from .blocks import run_in_blocks
 from .fit import broadcast_axes, fit, is_complex
 from .hooks import CallsUsers
 from .liveness import Liveness
-from .plan import Plan
-from .ways import way_of
+from .plan import planned
+from .ways import collect, run_carefully
 
 
 class Sweep(CallsUsers):
@@ -65,7 +65,7 @@ class Sweep(CallsUsers):
     Attributes
     ----------
     order, needed, everything, results
-        See `Plan`.
+        See `planned`.
     is_partial : bool
         Whether there are targets.
     notes : dict
@@ -80,23 +80,6 @@ class Sweep(CallsUsers):
         Copies of memory as it was before later writes; None if such a write is an error.
     """
 
-    __slots__ = (
-        "anomaly",
-        "create_graph",
-        "depth",
-        "everything",
-        "is_partial",
-        "live",
-        "needed",
-        "notes",
-        "order",
-        "owned",
-        "restores",
-        "results",
-        "rewound",
-        "table",
-        "tensor_type",
-    )
     depth: int
     live: Liveness
     owned: set[Node]
@@ -118,9 +101,8 @@ class Sweep(CallsUsers):
         self.create_graph = create_graph
         self.anomaly = anomaly
         self.notes: dict[Any, Any] = {}
-        plan = Plan(starts, None if targets is None else set(targets))
-        self.order, self.needed = plan.order, plan.needed
-        self.everything, self.results = plan.everything, plan.results
+        known = None if targets is None else set(targets)
+        self.order, self.needed, self.everything, self.results = planned(starts, known)
 
     def release(self) -> None:
         """Free the values that the nodes of the sweep saved."""
@@ -228,12 +210,14 @@ class Sweep(CallsUsers):
                 if partial is None or careful or extras is not None or type(g) is not ndarray:
                     users = pullback.backward  # type: ignore[union-attr]
                     is_plain = not careful and extras is None and not self.live.follows
-                    if users is None or not is_plain or type(node) is Output:
-                        way_of(node).run(self, node, g, saved)
-                        continue
-                    for edge, part in zip(node.edges, users(self, node, g)):  # noqa: B905
-                        if part is not None:
-                            self.add(edge, part, node)
+                    if type(node) is Output:
+                        collect(self, node, g)
+                    elif users is None or not is_plain:
+                        run_carefully(self, node, g, saved)
+                    else:
+                        for edge, part in zip(node.edges, users(self, node, g)):  # noqa: B905
+                            if part is not None:
+                                self.add(edge, part, node)
                     continue
                 if known or pullback.kind.overwrites:  # type: ignore[union-attr]
                     wanted = self.live.follow(node, g, saved)[0]

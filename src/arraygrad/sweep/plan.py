@@ -9,7 +9,9 @@ from typing import Any
 from ..core.nodes import Node
 
 
-class Plan:
+def planned(
+    starts: Iterable[Node], targets: set[Node] | None
+) -> tuple[list[Node], set[Node], bool, dict[Node, Any]]:
     """The nodes between the starts of a sweep and its targets.
 
     Parameters
@@ -20,8 +22,8 @@ class Plan:
         The nodes whose cotangents are wanted; None for every leaf and every tensor that retains
         its gradient.
 
-    Attributes
-    ----------
+    Returns
+    -------
     order : list of nodes
         The nodes that have rules, in order of creation.
     needed : set of nodes
@@ -31,45 +33,36 @@ class Plan:
     results : dict of nodes
         The targets, each with None in place of its cotangent.
     """
-
-    __slots__ = ("everything", "needed", "order", "results")
-
-    def __init__(self, starts: Iterable[Node], targets: set[Node] | None) -> None:
-        # A node that is older than all targets does not depend on any of them.
-        oldest = min(t.number for t in targets) if targets else 0
-        seen = set(starts)
-        stack = list(seen)
-        order: list[Node] = []
-        leaves: list[Node] = []
-        pruned = False
-        while stack:
-            node = stack.pop()
-            if node.pullback is None:
-                leaves.append(node)
-                continue
-            order.append(node)
-            for edge in node.edges:
-                if edge not in seen:
-                    if edge.number < oldest:
-                        pruned = True
-                    else:
-                        seen.add(edge)
-                        stack.append(edge)
-        order.sort(key=attrgetter("number"))
-        if targets is None:
-            self.everything = True
-            retained = [n for n in order if n.extras is not None and n.extras.retained]
-            self.results: dict[Node, Any] = dict.fromkeys(leaves + retained)
-        else:
-            self.results = dict.fromkeys(targets)
-            self.everything = not pruned and targets.issuperset(leaves)
-            if not self.everything:
-                seen = set(targets)
-                between = []
-                for node in order:
-                    if not seen.isdisjoint(node.edges):
-                        seen.add(node)
-                        between.append(node)
-                order = between
-        self.needed = seen
-        self.order = order
+    # A node that is older than all targets does not depend on any of them.
+    oldest = min(t.number for t in targets) if targets else 0
+    seen = set(starts)
+    stack = list(seen)
+    order: list[Node] = []
+    leaves: list[Node] = []
+    pruned = False
+    while stack:
+        node = stack.pop()
+        if node.pullback is None:
+            leaves.append(node)
+            continue
+        order.append(node)
+        for edge in node.edges:
+            if edge not in seen:
+                if edge.number < oldest:
+                    pruned = True
+                else:
+                    seen.add(edge)
+                    stack.append(edge)
+    order.sort(key=attrgetter("number"))
+    if targets is None:
+        retained = [n for n in order if n.extras is not None and n.extras.retained]
+        return order, seen, True, dict.fromkeys(leaves + retained)
+    results: dict[Node, Any] = dict.fromkeys(targets)
+    if not pruned and targets.issuperset(leaves):
+        return order, seen, True, results
+    needed, between = set(targets), []
+    for node in order:
+        if not needed.isdisjoint(node.edges):
+            needed.add(node)
+            between.append(node)
+    return between, needed, False, results

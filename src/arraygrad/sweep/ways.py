@@ -1,8 +1,7 @@
-"""The ways to run a node that is not simple. Simple nodes are run by the loop in `sweep.engine`.
+"""The nodes that are not simple. Simple nodes are run by the loop in `sweep.engine`.
 
-`way_of` chooses the way of a node. Each way has a method ``run(sweep, node, g, saved)``, which
-computes the cotangents of the node's inputs from its own cotangent `g` and its saved values, and
-adds them to the sweep's table.
+The functions compute the cotangents of a node's inputs from its own cotangent `g` and its saved
+values, and add them to the sweep's table.
 """
 
 from __future__ import annotations
@@ -22,57 +21,42 @@ if TYPE_CHECKING:
     from .engine import Sweep
 
 
-class Collect:
+def collect(sweep: Sweep, node: Output, g: Any) -> None:
     """For one of several outputs: put its cotangent into the list that the op's rules take."""
-
-    def run(self, sweep: Sweep, node: Node, g: Any, saved: tuple[Any, ...]) -> None:
-        """Run a node."""
-        assert isinstance(node, Output)
-        parent = node.edges[0]
-        if parent not in sweep.needed:
-            return
-        slots = sweep.table.setdefault(parent, [None] * len(parent.shape))
-        have = slots[node.index]
-        slots[node.index] = g if have is None else have + g
-        sweep.live.collect(node)
+    parent = node.edges[0]
+    if parent not in sweep.needed:
+        return
+    slots = sweep.table.setdefault(parent, [None] * len(parent.shape))
+    have = slots[node.index]
+    slots[node.index] = g if have is None else have + g
+    sweep.live.collect(node)
 
 
-class Carefully:
+def run_carefully(sweep: Sweep, node: Node, g: Any, saved: tuple[Any, ...]) -> None:
     """Step by step, for all other cases: hooks, rules on tensors, masks, anomaly detection."""
-
-    def run(self, sweep: Sweep, node: Node, g: Any, saved: tuple[Any, ...]) -> None:
-        """Run a node."""
-        pullback, extras = node.pullback, node.extras
-        assert pullback is not None
-        if extras is not None and extras.pre:
-            g = sweep.call_prehooks(node, g)
-        followed = sweep.live.follow(node, g, saved)
-        try:
-            parts = run_rules(sweep, node, g, saved, followed)
-        except Exception as error:
-            if sweep.anomaly:
-                error.add_note(recorded_at(node))
-                if not hasattr(error, "place"):
-                    error.place = node, None  # type: ignore[attr-defined]
-            raise
-        if sweep.anomaly == "nan":
-            parts = _without_nan(node, parts)
-        if extras is not None and extras.post:
-            parts = sweep.call_posthooks(node, parts, g)
-        for edge, part in zip(node.edges, parts, strict=True):
-            if part is not None:
-                sweep.add_fitted(edge, part)
+    pullback, extras = node.pullback, node.extras
+    assert pullback is not None
+    if extras is not None and extras.pre:
+        g = sweep.call_prehooks(node, g)
+    followed = sweep.live.follow(node, g, saved)
+    try:
+        parts = run_rules(sweep, node, g, saved, followed)
+    except Exception as error:
+        if sweep.anomaly:
+            error.add_note(recorded_at(node))
+            if not hasattr(error, "place"):
+                error.place = node, None  # type: ignore[attr-defined]
+        raise
+    if sweep.anomaly == "nan":
+        parts = _without_nan(node, parts)
+    if extras is not None and extras.post:
+        parts = sweep.call_posthooks(node, parts, g)
+    for edge, part in zip(node.edges, parts, strict=True):
+        if part is not None:
+            sweep.add_fitted(edge, part)
 
 
-_COLLECT, _CAREFULLY = Collect(), Carefully()
-
-
-def way_of(node: Node) -> Any:
-    """The way to run a node that is not simple, or is part of a sweep that is not."""
-    return _COLLECT if type(node) is Output else _CAREFULLY
-
-
-# --- the steps of Carefully ----------------------------------------------------------------------
+# --- the steps of `run_carefully` -----------------------------------------------------------------
 
 
 def run_rules(sweep: Sweep, node: Node, g: Any, saved: Any, followed: Followed) -> list[Any]:

@@ -34,6 +34,53 @@ def test_the_same_tensor_is_the_same_object(x: torch.Tensor) -> None:
     assert y.view(-1)[1]._base is y
 
 
+class Scaled:
+    """A number times the identity: no tensor, but functions take it."""
+
+    def __init__(self, factor: float) -> None:
+        self.factor = factor
+
+    @classmethod
+    def __torch_function__(
+        cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> torch.Tensor:
+        assert types == (cls,)
+        dense = [a.factor * torch.eye(2) if isinstance(a, Scaled) else a for a in args]
+        return func(*dense, **(kwargs or {}))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, t: torch.add(x, t),
+        lambda x, t: t + x,
+        lambda x, t: t * x,
+        lambda x, t: torch.sub(t, x),
+        lambda x, t: t.matmul(x),
+        lambda x, t: torch.exp(x) @ t,
+        lambda x, t: torch.sum(x, dim=0) * t,
+        lambda x, t: torch.linalg.cholesky(x) + t,
+    ],
+)
+def test_an_argument_of_another_class_computes_by_its_torch_function(call: Any) -> None:
+    t = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    found, expected = call(Scaled(3.0), t), call(3.0 * torch.eye(2), t)
+    assert torch.equal(found, expected)
+    assert torch.equal(*(torch.autograd.grad(y.sum(), t)[0] for y in (found, expected)))
+
+
+def test_operators_are_methods_for_a_torch_function() -> None:
+    class Names:
+        @classmethod
+        def __torch_function__(cls, func: Any, *rest: Any) -> Any:
+            return func
+
+    t = torch.ones(2)
+    assert (t + Names()) is torch.Tensor.add
+    assert (t / Names()) is torch.Tensor.div
+    assert torch.linalg.svd(Names()) is torch.linalg.svd
+
+
 def test_methods_in_place_come_from_those_out_of_place(x: torch.Tensor) -> None:
     for name, args in {
         "add_": (2.0,),
@@ -187,6 +234,9 @@ def test_copies(x: torch.Tensor) -> None:
     assert deep is not x
     assert deep.requires_grad
     assert deep.grad is not x.grad
+    result = pickle.loads(pickle.dumps(x * 2))
+    assert result.is_leaf
+    assert result.requires_grad
     again = pickle.loads(pickle.dumps(x))
     assert again.requires_grad
     close(again, x.detach().numpy())

@@ -17,7 +17,7 @@ import numpy as _np
 from ... import ops
 from ...core.array import Array
 from ...func.rows import chunked, pull_rows
-from ...sweep.plan import Plan
+from ...sweep.plan import planned
 from . import numpy as np
 from .boxes import isbox
 from .derivatives import Trace
@@ -164,7 +164,7 @@ def _rows_at_once(trace: Trace, rows: int) -> int:
     """How many rows to compute at a time, by the largest array in the graph."""
     out: Any = trace.outputs[0]
     leaf: Any = trace.tape.leaves[0]
-    nodes = Plan([out._node], {leaf._node}).order
+    nodes = planned([out._node], {leaf._node})[0]
     largest: int = max(1, out.size, leaf.size, *(_size(node.shape) for node in nodes))
     return max(1, min(rows, _MOST // largest))
 

@@ -38,8 +38,6 @@ def _rebuild(kind: type[Tensor], array: Any, requires_grad: bool, attributes: An
 
 
 def _reduce(self: Tensor, protocol: Any = None) -> Any:
-    if not self.is_leaf:
-        raise RuntimeError("only leaves can be pickled: detach() the tensor first")
     values = np.asarray(self._t.detach().numpy())
     return _rebuild, (type(self), values, self.requires_grad, _attributes(self))
 

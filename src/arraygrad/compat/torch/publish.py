@@ -80,17 +80,21 @@ def _function(
 
     @functools.wraps(native)
     def made(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        named = kwargs
         if kwargs:
             if "axis" in kwargs or "keepdims" in kwargs:
                 kwargs = _by_own_names(native, kwargs)
-            kwargs = {k: v._t if type(v) is Tensor else unwrap(v) for k, v in kwargs.items()}
+            named = {k: v._t if type(v) is Tensor else unwrap(v) for k, v in kwargs.items()}
         given = [a._t if type(a) is Tensor else a if type(a) in _PLAIN else unwrap(a) for a in args]
         try:
-            result = native(*given, **kwargs)
+            result = native(*given, **named)
         except ValueError as error:
             raise as_in_torch(own, error, (*args, *kwargs.values())) from error
-        except AttributeError as error:  # of a number where a tensor is needed
-            if all(isinstance(value, Tensor) for value in args):
+        except (AttributeError, TypeError) as error:
+            if (theirs := _by_their_own(made, args, kwargs)) is not None:
+                return theirs[0]
+            # An attribute is missing of a number where a tensor is needed.
+            if isinstance(error, TypeError) or all(isinstance(value, Tensor) for value in args):
                 raise
             raise _no_tensor(own, args) from error
         if INSIDE:
@@ -98,17 +102,17 @@ def _function(
         if out is not None:
             return into(out, result, own)
         if isinstance(result, Array):
-            made = new(Tensor)
-            made._t = result
+            shown = new(Tensor)
+            shown._t = result
             if origin_of(result) is not None and isinstance(args[0], Tensor):
-                note_view(made, args[0])
-            return made
-        made = wrap(result)
-        if type(made) is tuple:
-            for part, source in zip(made, _sources(args, len(made)), strict=True):
+                note_view(shown, args[0])
+            return shown
+        shown = wrap(result)
+        if type(shown) is tuple:
+            for part, source in zip(shown, _sources(args, len(shown)), strict=True):
                 if type(part) is Tensor and origin_of(part._t) is not None:
                     note_view(part, source, how)
-        return made
+        return shown
 
     made.__name__ = made.__qualname__ = own
     made.__doc__ = native.__doc__ or f"PyTorch's `{own}`."
@@ -117,6 +121,20 @@ def _function(
     if in_place:
         METHODS[own + "_"] = written(native, own + "_")
     return made
+
+
+def _by_their_own(made: AnyFunction, args: Any, kwargs: dict[str, Any]) -> tuple[Any] | None:
+    """A call by the `__torch_function__` of an argument, in a tuple; None if there is none."""
+    kinds = [k for k in dict.fromkeys(map(type, (*args, *kwargs.values()))) if _has_own(k)]
+    for kind in sorted(kinds, key=lambda k: -len(k.__mro__)):  # a subclass before its bases
+        result = kind.__torch_function__(made, tuple(kinds), args, kwargs)  # type: ignore[attr-defined]
+        if result is not NotImplemented:
+            return (result,)
+    return None
+
+
+def _has_own(kind: type) -> bool:
+    return hasattr(kind, "__torch_function__")
 
 
 def _by_own_names(native: AnyFunction, kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -180,6 +198,8 @@ def elementwise_unary(
         try:
             array = input._t
         except AttributeError:
+            if (theirs := _by_their_own(made, (input,), {})) is not None:
+                return theirs[0]
             raise TypeError(f"{own}(): input must be a Tensor, not {_kind(input)}") from None
         result = native(array)
         if array._array.dtype.kind in "biu":
@@ -225,7 +245,11 @@ def elementwise_binary(
                     raise _no_tensor(own, (input, other))
                 x = input
                 if y._array.dtype.kind not in _FITTING.get(type(x), ""):
+                    if (theirs := _by_their_own(shown(), (input, other), {})) is not None:
+                        return theirs[0]
                     x, y = as_promoted(x, y)
+        elif type(other) not in _PLAIN and (theirs := _by_their_own(shown(), (input, other), {})):
+            return theirs[0]
         else:
             if numbers == "none" or not isinstance(input, Tensor):
                 raise _no_tensor(own, (input, other))
@@ -245,6 +269,10 @@ def elementwise_binary(
         tensor = new(Tensor)
         tensor._t = result
         return tensor
+
+    def shown() -> AnyFunction:
+        """The function that users know: an operator's is the method."""
+        return METHODS.get("div" if own == "true_divide" else own, made)
 
     return _published(made, native, own, method, in_place)
 

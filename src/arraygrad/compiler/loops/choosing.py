@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...ops import reshape, where, zeros_like
+from ...ops import any as some
+from ...ops import argmax, expand_dims, logical_not, reshape, take, where, zeros_like
+from ...ops.writing import detached
 from ..run.loop_steps import ChoiceStep
 from ..trace.bodies import (
     Body,
@@ -21,7 +23,7 @@ from ..trace.bodies import (
     traced_body,
 )
 from ..trace.inference import Type
-from ..trace.program import needed
+from ..trace.program import Node, needed
 from .lifted import closed
 
 
@@ -108,13 +110,38 @@ class Choice(Loop):
         for body, own in self._branches(flags):
             made, found = in_batch(body, own, size)
             bodies.append(spread(made, found, [True] * len(found), size))
-        if not flags[0]:
-            return Choice(*bodies).run(arrays)
-        both = [body(own) for body, (_, own) in zip(bodies, self._branches(arrays), strict=True)]
-        return [
-            where(reshape(arrays[0], (size, *(1,) * (x.ndim - 1))), x, y)
-            for x, y in zip(*both, strict=True)
-        ]
+        if not flags[0] or not size:
+            return Choice(*bodies).run(arrays if size else [False, *arrays[1:]])
+        yes, no = (
+            _run_for(members, body, own, has)
+            for members, body, (_, own), (_, has) in zip(
+                (arrays[0], logical_not(arrays[0])),
+                bodies,
+                self._branches(arrays),
+                self._branches(flags),
+                strict=True,
+            )
+        )
+        return [_by_members(arrays[0], x, y) for x, y in zip(yes, no, strict=True)]
+
+
+def _by_members(members: Any, x: Any, y: Any) -> Any:
+    return where(reshape(members, (-1, *(1,) * (x.ndim - 1))), x, y)
+
+
+def _run_for(members: Any, body: Body, arrays: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
+    """The results of a branch for some members of a batch.
+
+    The others compute with the values of the first of these: there the branch is defined, and so
+    are its derivatives. A derivative that is infinite, times zero, is no number. For the same
+    reason a branch for no member is not run.
+    """
+    first = argmax(members)
+    given = [
+        _by_members(members, x, expand_dims(take(detached(x), first, axis=0), axis=0)) if has else x
+        for x, has in zip(arrays, flags, strict=True)
+    ]
+    return Choice(body, _zeros(body, range(len(body.outputs)))).run([some(members), *given])
 
 
 def _tangents(body: Body, moving: Sequence[int], outs: Sequence[int]) -> Body:
@@ -122,9 +149,14 @@ def _tangents(body: Body, moving: Sequence[int], outs: Sequence[int]) -> Body:
     if moving:
         made = pushed(body, moving, outs)
         return Body(made.inputs, made.outputs[len(body.outputs) :])
+    return _zeros(body, outs, body.inputs)
+
+
+def _zeros(body: Body, outs: Sequence[int], inputs: Sequence[Node] = ()) -> Body:
+    """A body that returns zeros, like some of the results of another."""
     return traced_body(
         lambda given: [np.zeros(body.outputs[k].shape, body.outputs[k].dtype) for k in outs],
-        body.inputs,
+        inputs,
     )
 
 

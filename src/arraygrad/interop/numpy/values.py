@@ -139,11 +139,7 @@ def as_tensors(tree: Any) -> Any:
     """The structure, with NumPy arrays of numbers replaced by tensors."""
     if isinstance(tree, np.ndarray | np.generic) and tree.dtype.kind in "biufc":
         return asarray(tree)
-    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
-        return type(tree)(*map(as_tensors, tree))
-    if isinstance(tree, list | tuple):
-        return type(tree)(map(as_tensors, tree))
-    return tree
+    return _mapped(as_tensors, tree)
 
 
 def written(out: Any, result: Any, name: str) -> Any:

@@ -27,7 +27,7 @@ from .check import check_declaration, check_function, checked_inputs, rules_by_i
 from .dispatch import Table, check_operand
 from .rules import Pullback, Rule, product_rule, zero_rule
 from .rules import __name__ as rules_module
-from .signatures import TwoArrays, Unary
+from .signatures import OperatorMethod, TwoArrays, Unary
 
 
 class Own(NamedTuple):
@@ -113,30 +113,6 @@ class Op:
         What functions with `once_per_op` have found for this op.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_pullbacks",
-        "compute",
-        "derived",
-        "function",
-        "holomorphic",
-        "inputs",
-        "is_library",
-        "joint",
-        "jvp",
-        "kernels",
-        "keywords",
-        "kind",
-        "module",
-        "multiple",
-        "name",
-        "own",
-        "rules",
-        "slopes",
-        "table",
-        "variadic",
-        "view",
-    )
     name: str
     module: str
     inputs: tuple[str, ...]
@@ -155,17 +131,14 @@ class Op:
     is_library: bool
     function: AnyFunction
     table: Table
+    _declared: dict[str, Any]
     _pullbacks: dict[tuple[int, ...], Pullback | None]
     kernels: dict[tuple[type, ...], AnyFunction]
     derived: dict[Any, Any]
 
-    def __init__(self, **attributes: Any) -> None:
-        object.__setattr__(self, "derived", {})
-        for name, value in attributes.items():
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "view", self.kind.view)
-        object.__setattr__(self, "_pullbacks", {})
-        object.__setattr__(self, "kernels", {})
+    def __init__(self, **declared: Any) -> None:
+        found = {"view": declared["kind"].view, "_pullbacks": {}, "kernels": {}, "derived": {}}
+        vars(self).update(declared, **found, _declared=declared)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"the op {self.name} is declared and cannot be changed")
@@ -180,20 +153,14 @@ class Op:
         """Pickle an op of arraygrad by its name, and any other op by its declaration."""
         if self.is_library:
             return library_op, (self.module, self.name)
-        return _again, ({n: getattr(self, n) for n in _DECLARED},)
+        return _again, (self._declared,)
 
     def without_rules(self) -> Op:
         """The op without rules, for workers that only compute: rules may not be picklable."""
         if self.is_library:
             return self
-        nothing: dict[str, Any] = {
-            "rules": {},
-            "slopes": {},
-            "joint": None,
-            "jvp": None,
-            "own": Own(),
-        }
-        return _again({n: getattr(self, n) for n in _DECLARED} | nothing)
+        nothing: Any = {"rules": {}, "slopes": {}, "joint": None, "jvp": None, "own": Own()}
+        return _again(self._declared | nothing)
 
     def kernel(self, types: tuple[type, ...]) -> AnyFunction:
         """The function that computes the op on plain arrays of these types."""
@@ -263,25 +230,6 @@ def once_per_op(function: Callable[[Op], R]) -> Callable[[Op], R]:
     return found
 
 
-# The attributes that make up a declaration.
-_DECLARED = (
-    "compute",
-    "holomorphic",
-    "inputs",
-    "is_library",
-    "joint",
-    "jvp",
-    "keywords",
-    "kind",
-    "module",
-    "multiple",
-    "name",
-    "own",
-    "rules",
-    "slopes",
-    "variadic",
-)
-
 _library: dict[str, Op] = {}  # arraygrad's own ops, by name
 # Users' ops, by module and name. An op goes when its function goes.
 _others: weakref.WeakValueDictionary[tuple[str, str], Op] = weakref.WeakValueDictionary()
@@ -309,8 +257,8 @@ def library_ops() -> list[Op]:
     return list(_library.values())
 
 
-def _again(attributes: dict[str, Any]) -> Op:
-    return function_of(Op(**attributes), None).op  # type: ignore[attr-defined, no-any-return]
+def _again(declared: dict[str, Any]) -> Op:
+    return function_of(Op(**declared), None).op  # type: ignore[attr-defined, no-any-return]
 
 
 def known_ops() -> list[Op]:
@@ -321,8 +269,8 @@ def known_ops() -> list[Op]:
 class Operator(TwoArrays[[]], Protocol):
     """The function of an op on two arrays, with two more functions for Python's operators."""
 
-    operator: AnyFunction
-    reflected: AnyFunction
+    operator: OperatorMethod
+    reflected: OperatorMethod
 
 
 def declare(

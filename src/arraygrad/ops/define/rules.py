@@ -209,32 +209,6 @@ class Pullback:
         ``backward(sweep, node, g)``, a user's function, replaces the rules, and returns a list.
     """
 
-    __slots__ = (
-        "arity",
-        "arrays",
-        "backward",
-        "holomorphic",
-        "in_blocks",
-        "is_like_output",
-        "is_users",
-        "joint",
-        "keep",
-        "keeps_arrays",
-        "kept",
-        "kind",
-        "live",
-        "multiple",
-        "name",
-        "native",
-        "partial",
-        "positions",
-        "rules",
-        "selects",
-        "simple",
-        "sources",
-        "starred",
-    )
-
     def __init__(self, op: Op, positions: tuple[int, ...]) -> None:
         kind = op.kind
         self.name = op.name

@@ -123,6 +123,16 @@ class TwoArrays(Protocol[P]):
     def __get__(self, instance: S, owner: Any, /) -> Callable[Concatenate[Operand, P], S]: ...
 
 
+class OperatorMethod(Protocol):
+    """The method for a Python operator: of an array, and an array or a number."""
+
+    def __call__(self, x: Any, y: Any, /) -> Any: ...
+    @overload
+    def __get__(self, instance: None, owner: type, /) -> Self: ...
+    @overload
+    def __get__(self, instance: S, owner: Any, /) -> Callable[[Operand], S]: ...
+
+
 class ThreeArrays(Protocol[P]):
     """A function of three arrays; two of them may be numbers."""
 

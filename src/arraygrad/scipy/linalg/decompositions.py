@@ -138,10 +138,10 @@ def eigh(
     part = slice(None)
     if subset_by_index is not None or subset_by_value is not None:
         part = slice(*_first_and_last(values, subset_by_index, subset_by_value))
-    values = values[..., part]
+        values = values[..., part]
+        vectors = None if vectors is None else vectors[..., part]
     if eigvals_only:
         return values
-    vectors = vectors[..., part]
     if back is not None:
         vectors = matmul(back, vectors)
     if back is not None or part != slice(None):

@@ -16,11 +16,14 @@ __all__ = [
 ]  # fmt: skip
 
 
+required = object()  # the default of options without one, in many optimisers of users
+
+
 class Optimizer(optimisers.Optimizer):
     """Changes parameters by their gradients. A subclass defines `step`."""
 
-    def _tensor(self, p: Tensor) -> Any:
-        return p._t
+    def _tensor(self, value: Any) -> Any:
+        return value._t if isinstance(value, Tensor) else value
 
     def _shown(self, array: Any) -> Any:
         return wrap(native(array))

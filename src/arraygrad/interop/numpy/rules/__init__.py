@@ -28,8 +28,8 @@ __all__ = ["RULES"]
 # them may be numbers or sequences, of which other arguments are tensors.
 _as_given = """
     array_split astype atleast_1d atleast_2d atleast_3d convolve correlate diag gradient imag inner
-    interp kron matrix_transpose moveaxis nonzero pad real rot90 split swapaxes trapezoid unique_all
-    unique_counts unique_inverse unique_values unstack vdot
+    interp kron matrix_transpose moveaxis nan_to_num nonzero pad real rot90 split swapaxes take
+    trapezoid unique_all unique_counts unique_inverse unique_values unstack vdot
 """
 _of_an_array = """
     all any argmax argmin broadcast_to count_nonzero cumulative_prod cumulative_sum diagonal diff

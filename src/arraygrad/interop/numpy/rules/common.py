@@ -59,10 +59,14 @@ def with_arguments_of(function: AnyFunction, own: AnyFunction, arrays: int = 0) 
     takes_any_name = any(p.kind is p.VAR_KEYWORD for p in ours)
     theirs = _parameters(function)
     names = list(theirs or [p.name for p in ours])
+    defaults = {n: theirs[n].default for n in taken & theirs.keys() - {"out"}}
     name = f"{function.__module__}.{function.__name__}".removeprefix("numpy.")
 
     @functools.wraps(own, updated=())  # with a signature of its own
     def rule(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == count and kwargs.keys() <= defaults.keys():  # the common case, in less time
+            kwargs = {n: value for n, value in kwargs.items() if value is not defaults[n]}
+            return own(*map(array_or_none, args[:arrays]), *args[arrays:], **kwargs)
         missing = [n for n in names[len(args) : count] if n in kwargs]
         args += tuple(kwargs.pop(n) for n in missing)
         if count < len(args) <= len(names) and not takes_any:
@@ -80,11 +84,12 @@ def with_arguments_of(function: AnyFunction, own: AnyFunction, arrays: int = 0) 
                 del kwargs[n]
             elif n not in taken and not takes_any_name:
                 refuse(name, **{n: value})
-        operands = [a if a is None else array_of(a) for a in args[:arrays]]
+        operands = [*map(array_or_none, args[:arrays])]
         if dtype is not None:
             operands[0] = in_dtype(operands[0], dtype)
         return written(out, own(*operands, *args[arrays:], **kwargs), f"numpy.{name}")
 
+    rule.__name__ = rule.__qualname__ = function.__name__
     return rule
 
 
@@ -119,6 +124,11 @@ def refuse(name: str, **given: Any) -> None:
 def array_of(x: Any) -> Any:
     """An argument as an array. It may be a number, a list, a list of tensors, or an array-like."""
     return x if hasattr(x, "dtype") and not ARRAY_LIKE[type(x)] else from_sequence(x)
+
+
+def array_or_none(x: Any) -> Any:
+    """An argument as an array, if it was passed."""
+    return x if x is None else array_of(x)
 
 
 def arrays_of(sequence: Any) -> list[Any]:

@@ -62,15 +62,6 @@ def _angle(z: Any, deg: bool = False) -> Any:
     return ops.rad2deg(ops.angle(z)) if deg else ops.angle(z)
 
 
-@rule_for(np.nan_to_num)
-def _nan_to_num(
-    x: Any, copy: bool = True, nan: float = 0.0, posinf: Any = None, neginf: Any = None
-) -> Any:
-    if not copy:
-        raise TypeError("numpy.nan_to_num: copy=False is not supported for arrays of arraygrad")
-    return ops.nan_to_num(x, nan, posinf, neginf)
-
-
 @rule_for(np.real_if_close)
 def _real_if_close(a: Any, tol: float = 100) -> Any:
     if not ops.is_complex(a):

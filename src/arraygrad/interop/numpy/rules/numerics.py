@@ -12,7 +12,16 @@ from ....arrays.writes.methods import check_partition
 from ....core.array import AnyFunction
 from ....ops.elementwise import choose
 from ..values import plain_values, written
-from .common import RULES, array_of, arrays_of, flag, in_dtype, refuse, rule_for
+from .common import (
+    RULES,
+    array_of,
+    arrays_of,
+    flag,
+    in_dtype,
+    refuse,
+    rule_for,
+    with_arguments_of,
+)
 
 # --- products ------------------------------------------------------------------------------------
 
@@ -55,25 +64,16 @@ def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     return ops.diff(ops.ravel(ary))
 
 
-def _order_rule(name: str, function: AnyFunction) -> AnyFunction:
-    def rule(
-        a: Any,
-        axis: Any = -1,
-        kind: Any = None,
-        order: Any = None,
-        *,
-        stable: Any = None,
-        descending: Any = None,
-    ) -> Any:
-        refuse(name, order=order)
-        a, axis = (ops.ravel(a), 0) if axis is None else (a, axis)
-        return function(a, axis=axis, descending=flag(descending))
+def _in_order(function: AnyFunction) -> AnyFunction:
+    def own(x: Any, /, axis: Any = -1, stable: Any = None, descending: Any = False) -> Any:
+        x, axis = (ops.ravel(x), 0) if axis is None else (x, axis)
+        return function(x, axis=axis, descending=flag(descending))
 
-    return rule
+    return own
 
 
-RULES[np.sort] = _order_rule("sort", ops.sort)
-RULES[np.argsort] = _order_rule("argsort", ops.argsort)
+RULES[np.sort] = with_arguments_of(np.sort, _in_order(ops.sort), 1)
+RULES[np.argsort] = with_arguments_of(np.argsort, _in_order(ops.argsort), 1)
 
 
 @rule_for(np.partition)
@@ -109,13 +109,6 @@ def _unique(
     chosen = [True, return_index, return_inverse, return_counts]
     results = tuple(part for part, wanted in zip(found, chosen, strict=True) if wanted)
     return results[0] if len(results) == 1 else results
-
-
-@rule_for(np.take)
-def _take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
-    if mode != "raise":
-        raise TypeError(f"numpy.take: mode={mode!r} is not supported for arrays of arraygrad")
-    return written(out, ops.take(a, indices, axis=axis), "numpy.take")
 
 
 @rule_for(np.take_along_axis)

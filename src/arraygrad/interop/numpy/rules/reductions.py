@@ -10,134 +10,88 @@ from .... import ops
 from ....arrays import creation
 from ....core.array import AnyFunction
 from ....ops.elementwise import choose
-from ..values import written
-from .common import NONE, RULES, array_of, flag, in_dtype, is_given, refuse, rule_for
-
-# --- reductions ----------------------------------------------------------------------------------
+from .common import RULES, array_of, flag, rule_for, with_arguments_of
 
 
-def _total_rule(name: str, function: AnyFunction, join: AnyFunction, neutral: int) -> AnyFunction:
-    def rule(
-        a: Any,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
-        keepdims: Any = False,
-        initial: Any = None,
+def _total(function: AnyFunction, join: AnyFunction, neutral: int) -> AnyFunction:
+    def own(
+        x: Any, /, axis: Any = None, dtype: Any = None, keepdims: Any = False, initial: Any = None,
         where: Any = None,
+    ) -> Any:  # fmt: skip
+        x = x if where is None else choose(array_of(where), x, neutral)
+        result = function(x, axis=axis, dtype=dtype, keepdims=flag(keepdims))
+        return result if initial is None else join(result, initial)
+
+    return own
+
+
+def _mean(x: Any, /, axis: Any = None, keepdims: Any = False, where: Any = None) -> Any:
+    if where is None:
+        return ops.mean(x, axis=axis, keepdims=flag(keepdims))
+    total = ops.sum(choose(array_of(where), x, 0), axis=axis, keepdims=flag(keepdims))
+    wide = ops.broadcast_to(array_of(where), x.shape)
+    return total / ops.count_nonzero(wide, axis=axis, keepdims=flag(keepdims))
+
+
+def _deviation(function: AnyFunction) -> AnyFunction:
+    def own(
+        x: Any, /, axis: Any = None, ddof: Any = 0, keepdims: Any = False, correction: Any = None
     ) -> Any:
-        a = array_of(a) if not is_given(where) else choose(array_of(where), a, neutral)
-        result = function(a, axis=axis, dtype=dtype, keepdims=flag(keepdims))
-        if is_given(initial):
-            result = join(result, initial)
-        return written(out, result, f"numpy.{name}")
+        n = ddof if correction is None else correction
+        return function(x, axis=axis, correction=n, keepdims=flag(keepdims))
 
-    return rule
+    return own
 
 
-RULES[np.sum] = _total_rule("sum", ops.sum, ops.add, 0)
-RULES[np.prod] = _total_rule("prod", ops.prod, ops.multiply, 1)
-RULES[np.nansum] = _total_rule("nansum", ops.nansum, ops.add, 0)
-RULES[np.nanprod] = _total_rule("nanprod", ops.nanprod, ops.multiply, 1)
-
-
-@rule_for(np.mean)
-def _mean(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: Any = False,
-    *,
-    where: Any = None,
-) -> Any:
-    a = in_dtype(array_of(a), dtype)
-    if not is_given(where):
-        return written(out, ops.mean(a, axis=axis, keepdims=flag(keepdims)), "numpy.mean")
-    total = ops.sum(choose(array_of(where), a, 0), axis=axis, keepdims=flag(keepdims))
-    wide = ops.broadcast_to(array_of(where), a.shape)
-    counts = ops.count_nonzero(wide, axis=axis, keepdims=flag(keepdims))
-    return written(out, total / counts, "numpy.mean")
-
-
-def _spread_rule(name: str, function: AnyFunction) -> AnyFunction:
-    def rule(
-        a: Any,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
-        ddof: Any = 0,
-        keepdims: Any = False,
-        *,
-        where: Any = None,
-        mean: Any = None,
-        correction: Any = NONE,
+def _extreme(function: AnyFunction, join: AnyFunction) -> AnyFunction:
+    def own(
+        x: Any, /, axis: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None
     ) -> Any:
-        refuse(name, where=where, mean=mean)
-        a = in_dtype(array_of(a), dtype)
-        n = ddof if correction is NONE else correction
-        result = function(a, axis=axis, correction=n, keepdims=flag(keepdims))
-        return written(out, result, f"numpy.{name}")
+        if where is not None:
+            if initial is None:
+                raise ValueError(f"numpy.{function.__name__}: where= needs initial=")
+            x = choose(array_of(where), x, initial)
+        result = function(x, axis=axis, keepdims=flag(keepdims))
+        return result if initial is None else join(result, initial)
 
-    return rule
-
-
-RULES[np.var] = _spread_rule("var", ops.var)
-RULES[np.std] = _spread_rule("std", ops.std)
-RULES[np.nanvar] = _spread_rule("nanvar", ops.nanvar)
-RULES[np.nanstd] = _spread_rule("nanstd", ops.nanstd)
+    return own
 
 
-def _extreme_rule(name: str, function: AnyFunction, join: AnyFunction) -> AnyFunction:
-    def rule(
-        a: Any,
-        axis: Any = None,
-        out: Any = None,
-        keepdims: Any = False,
-        initial: Any = None,
-        where: Any = None,
-    ) -> Any:
-        if is_given(where):
-            if not is_given(initial):
-                raise ValueError(f"numpy.{name}: where= needs initial=")
-            a = choose(array_of(where), a, initial)
-        result = function(array_of(a), axis=axis, keepdims=flag(keepdims))
-        if is_given(initial):
-            result = join(result, initial)
-        return written(out, result, f"numpy.{name}")
-
-    return rule
+def _ptp(x: Any, /, axis: Any = None, keepdims: Any = False) -> Any:
+    return creation.asarray(x).ptp(axis, keepdims=flag(keepdims))
 
 
-RULES[np.max] = RULES[np.amax] = _extreme_rule("max", ops.max, ops.maximum)
-RULES[np.min] = RULES[np.amin] = _extreme_rule("min", ops.min, ops.minimum)
-RULES[np.nanmax] = _extreme_rule("nanmax", ops.nanmax, ops.fmax)
-RULES[np.nanmin] = _extreme_rule("nanmin", ops.nanmin, ops.fmin)
+def _running(function: AnyFunction, instead_of_nan: int | None = None) -> AnyFunction:
+    def own(x: Any, /, axis: Any = None, dtype: Any = None) -> Any:
+        x = x if instead_of_nan is None else choose(ops.isnan(x), instead_of_nan, x)
+        return function(ops.ravel(x) if axis is None else x, axis=axis, dtype=dtype)
+
+    return own
 
 
-@rule_for(np.ptp)
-def _ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
-    result = creation.asarray(array_of(a)).ptp(axis, keepdims=flag(keepdims))
-    return written(out, result, "numpy.ptp")
-
-
-def _running_rule(name: str, function: AnyFunction) -> AnyFunction:
-    def rule(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-        a = array_of(a)
-        result = function(ops.ravel(a) if axis is None else a, axis=axis, dtype=dtype)
-        return written(out, result, f"numpy.{name}")
-
-    return rule
-
-
-RULES[np.cumsum] = _running_rule("cumsum", ops.cumulative_sum)
-RULES[np.cumprod] = _running_rule("cumprod", ops.cumulative_prod)
-RULES[np.nancumsum] = _running_rule(
-    "nancumsum", lambda x, **keywords: ops.cumulative_sum(choose(ops.isnan(x), 0, x), **keywords)
-)
-RULES[np.nancumprod] = _running_rule(
-    "nancumprod", lambda x, **keywords: ops.cumulative_prod(choose(ops.isnan(x), 1, x), **keywords)
-)
+_functions: dict[AnyFunction, AnyFunction] = {
+    np.sum: _total(ops.sum, ops.add, 0),
+    np.prod: _total(ops.prod, ops.multiply, 1),
+    np.nansum: _total(ops.nansum, ops.add, 0),
+    np.nanprod: _total(ops.nanprod, ops.multiply, 1),
+    np.mean: _mean,
+    np.var: _deviation(ops.var),
+    np.std: _deviation(ops.std),
+    np.nanvar: _deviation(ops.nanvar),
+    np.nanstd: _deviation(ops.nanstd),
+    np.max: _extreme(ops.max, ops.maximum),
+    np.amax: _extreme(ops.max, ops.maximum),
+    np.min: _extreme(ops.min, ops.minimum),
+    np.amin: _extreme(ops.min, ops.minimum),
+    np.nanmax: _extreme(ops.nanmax, ops.fmax),
+    np.nanmin: _extreme(ops.nanmin, ops.fmin),
+    np.ptp: _ptp,
+    np.cumsum: _running(ops.cumulative_sum),
+    np.cumprod: _running(ops.cumulative_prod),
+    np.nancumsum: _running(ops.cumulative_sum, 0),
+    np.nancumprod: _running(ops.cumulative_prod, 1),
+}
+RULES |= {function: with_arguments_of(function, own, 1) for function, own in _functions.items()}
 
 
 @rule_for(np.average)
