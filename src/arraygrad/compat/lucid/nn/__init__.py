@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-from ....autograd import Function, no_grad
-from ....core.nodes import RemovableHandle
+from ....autograd import Function
 from ... import modules
 from ...facade import Facade, unwrapped
+from ...torch.nn import module as torch_module
 from .._C.engine import check_alike
 from ..draws import uniform
 from ..tensors import Tensor, rand
-from ..tensors import device as check_device
 from . import functional, utils
 
 __all__ = [
@@ -58,61 +57,16 @@ class _Same(Function):
         return (None, *unwrapped(ctx.change(tuple(Tensor._wrapped(gradients)))))
 
 
-class Module(modules.Module):
+class Module(torch_module.Module):
     """A function with parameters: the parameters and modules among its attributes."""
 
-    def __call__(self, *args: Any, **keywords: Any) -> Any:
-        before, after = self._hooks()
-        if not before and not after:
-            return self.forward(*args, **keywords)
-        around = _Around(self, before.values(), after.values())
-        return around.leave(self.forward(*around.enter(args), **keywords))
+    _parameter, _buffer, _around_call, _misfit = Parameter, Tensor, _Around, KeyError
 
-    def register_full_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call `hook(module, grad_input, grad_output)`; what it returns replaces `grad_input`."""
-        return RemovableHandle(self._hooks()[1], hook)
-
-    def register_full_backward_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call `hook(module, grad_output)`; what it returns replaces `grad_output`."""
-        return RemovableHandle(self._hooks()[0], hook)
-
-    def _hooks(self) -> tuple[dict[int, Any], dict[int, Any]]:
-        """The hooks before and after; a subclass need not call `__init__`."""
-        found: Any = self.__dict__.setdefault("_backward_hooks", ({}, {}))
-        return found  # type: ignore[no-any-return]
-
-    def named_parameters(self, prefix: str = "") -> Iterator[tuple[str, Any]]:
-        """The parameters of this module and of those in it, with their names."""
-        return (
-            (name, value) for name, value in self._named(prefix) if isinstance(value, Parameter)
-        )
-
-    def parameters(self) -> Iterator[Any]:
-        """The parameters of this module and of those in it."""
-        return (value for _, value in self.named_parameters())
-
-    def zero_grad(self) -> None:
-        """Forget all gradients."""
-        for p in self.parameters():
-            p.grad = None
-
-    def state_dict(self) -> dict[str, Any]:
-        """The values of the parameters, by their names."""
-        return {name: p.detach().clone() for name, p in self.named_parameters()}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Write values to the parameters, by their names."""
-        own = dict(self.named_parameters())
-        if own.keys() != state_dict.keys():
-            raise KeyError(f"the state has {sorted(state_dict)}, but the module has {sorted(own)}")
-        with no_grad():
-            for name, value in state_dict.items():
-                own[name].copy_(value)
-
-    def to(self, device: Any) -> Module:
-        """The module itself, if the device is the processor."""
-        check_device(device)
-        return self
+    def __new__(cls, *args: Any, **keywords: Any) -> Any:
+        """Make a module; a subclass need not call `Module.__init__`."""
+        made = super().__new__(cls)
+        torch_module.Module.__init__(made)
+        return made
 
 
 class Linear(Module):
@@ -135,9 +89,8 @@ class Sequential(Module):
             setattr(self, str(i), module)
 
     def forward(self, x: Any) -> Any:
-        for module in vars(self).values():
-            if isinstance(module, Module):
-                x = module(x)
+        for module in self.children():
+            x = module(x)
         return x
 
 

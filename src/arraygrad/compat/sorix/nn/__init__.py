@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,46 @@ bce_with_logits = Tensor._lifted(nn.binary_cross_entropy_with_logits)
 leaky_relu = Tensor._lifted(nn.leaky_relu)
 
 
-class Module(modules.Module):
+class Module:
     """A function with parameters: the tensors and modules among its attributes."""
+
+    training = True
+
+    def forward(self, *args: Any, **keywords: Any) -> Any:
+        """Compute the result. The subclass defines it."""
+        raise NotImplementedError("define forward() in the subclass")
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        return self.forward(*args, **keywords)
 
     def parameters(self) -> list[Tensor]:
         """The tensors that require gradients, of this module and of those in it."""
-        found = {id(value): value for _, value in self._named() if value.requires_grad}
+        found: dict[int, Tensor] = {}
+        for part in parts(vars(self)):
+            several = part.parameters() if isinstance(part, Module) else [part]
+            found |= {id(value): value for value in several if value.requires_grad}
         return list(found.values())
+
+    def train(self, mode: bool = True) -> Any:
+        """Say that the module is being trained, to this module and those in it."""
+        self.training = mode
+        for value in parts(vars(self)):
+            if isinstance(value, Module):
+                value.train(mode)
+        return self
+
+    def eval(self) -> Any:
+        """Say that the module is being used."""
+        return self.train(False)
+
+
+def parts(value: Any) -> Iterator[Any]:
+    """The tensors and modules in an attribute, which may be a list, tuple or dict of them."""
+    if isinstance(value, Tensor | Module):
+        yield value
+    elif isinstance(value, dict | list | tuple):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from parts(item)
 
 
 class Linear(Module):

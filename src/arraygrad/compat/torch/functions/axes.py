@@ -54,11 +54,6 @@ def _differs_over_batch(x: Any) -> bool:
     return isinstance(x, Batched)
 
 
-def are_known(x: Any) -> bool:
-    """Whether an array has values to check: not in a batch, nor while a function is compiled."""
-    return not isinstance(x, Batched) and not isinstance(plain(x), Array)
-
-
 def check_static(x: Any, name: str) -> None:
     """Raise if the shape of a result would differ over a batch."""
     if _differs_over_batch(x):

@@ -439,9 +439,11 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
         check_mask(condition, "where", "condition")
     wanted = result_type(input, other)
     x, y = (
-        ops.astype(v, wanted) if isinstance(v, Array) else asarray(v, dtype=wanted)
+        ops.astype(v, wanted) if isinstance(v, Array) and v.dtype != wanted else v
         for v in (input, other)
     )
+    if not isinstance(x, Array) and not isinstance(y, Array):
+        x = asarray(x, dtype=wanted)
     return ops.where(condition, x, y)
 
 

@@ -11,7 +11,7 @@ from ....arrays.creation import asarray
 from ....core.kinds import Opaque
 from ....ops.define.library import constant
 from ..publish import function
-from .factors import check_info, solved, triangle, zero_pivots
+from .factors import check_info, zero_pivots
 from .results import named
 from .shapes import adjoint_of
 
@@ -40,8 +40,10 @@ def _factored(a: Any) -> tuple[Any, Any]:
 @function(name="lu", method=False)
 def lu(A: Any, *, pivot: bool = True) -> Any:
     """The permutation and both factors of an LU decomposition."""
+    from ....scipy import linalg
+
     _pivoted(pivot)
-    return _Lu(*lu_unpack.__wrapped__(*_factored(A)))
+    return _Lu(*linalg.lu(A))
 
 
 @function(name="lu_factor", method=False)
@@ -102,13 +104,11 @@ def lu_unpack(
 @function(name="lu_solve", method=False)
 def lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False) -> Any:
     """The solution of a system by the result of `lu_factor`."""
+    from ....scipy import linalg
+
+    if not left:  # X A = B is Aᴴ Xᴴ = Bᴴ
+        return adjoint_of(lu_solve.__wrapped__(LU, pivots, adjoint_of(B), adjoint=not adjoint))
     lead = ops.broadcast_shapes(tuple(LU.shape[:-2]), tuple(B.shape[:-2]))
-    b = ops.broadcast_to(B, (*lead, *B.shape[-2:]))
-    order = ops.astype(_permutation(pivots, rows=LU.shape[-1]), LU.dtype)
-    steps = [order, triangle(LU, False, unit=True), triangle(LU, True)]
-    # Aᴴ X = B has the factors of A in the other order, each as its adjoint.
-    if adjoint:
-        steps = [adjoint_of(s) for s in reversed(steps)]
-    for step in steps if left else reversed(steps):
-        b = solved(step, b, left, vectors=False)
-    return b
+    both, b = (ops.broadcast_to(x, (*lead, *x.shape[-2:])) for x in (LU, B))
+    places = ops.broadcast_to(pivots - 1, (*lead, pivots.shape[-1]))
+    return linalg.lu_solve((both, places), b, 2 if adjoint else 0)

@@ -128,14 +128,21 @@ def _made(name: str, function: Any, options: dict[str, Any], base: Any, **member
     return type(name, (base,), {**own, **members})
 
 
-def module(name: str, function: Any, options: str = "", plan: Any = lambda **_: {}) -> Any:
+def module(name: str, function: Any, options: str | None = None, plan: Any = lambda **_: {}) -> Any:
     """The module of a function without parameters to learn: its options, in the module's order.
 
-    A mark after an option says how it prints: see `Layer`.
+    They are those of the function, if none are given. A mark after an option says how it prints:
+    see `Layer`.
     """
     parameters = inspect.signature(function).parameters
+    if options is None:
+        known = [n for n, p in parameters.items() if p.default is not p.empty and n not in _HIDDEN]
+        options = " ".join(known).replace("inplace", "inplace?")
     usual = {n: parameters[n.strip("?*-")].default for n in options.split()}
     return _made(name, function, usual, Layer, _plan=staticmethod(plan))
+
+
+_HIDDEN = ("_stacklevel", "dtype", "out", "training")
 
 
 def layer(
@@ -166,32 +173,32 @@ def layer(
 
 # --- activations ---
 
-ReLU = module("ReLU", F.relu, "inplace?")
-ReLU6 = module("ReLU6", F.relu6, "inplace?")
-LeakyReLU = module("LeakyReLU", F.leaky_relu, "negative_slope inplace?")
-ELU = module("ELU", F.elu, "alpha inplace?")
-SELU = module("SELU", F.selu, "inplace?")
-CELU = module("CELU", F.celu, "alpha inplace?")
-GELU = module("GELU", F.gelu, "approximate")
-SiLU = module("SiLU", F.silu, "inplace?")
-Mish = module("Mish", F.mish, "inplace?")
+ReLU = module("ReLU", F.relu)
+ReLU6 = module("ReLU6", F.relu6)
+LeakyReLU = module("LeakyReLU", F.leaky_relu)
+ELU = module("ELU", F.elu)
+SELU = module("SELU", F.selu)
+CELU = module("CELU", F.celu)
+GELU = module("GELU", F.gelu)
+SiLU = module("SiLU", F.silu)
+Mish = module("Mish", F.mish)
 Sigmoid = module("Sigmoid", F.sigmoid)
 Tanh = module("Tanh", F.tanh)
-Softplus = module("Softplus", F.softplus, "beta threshold")
+Softplus = module("Softplus", F.softplus)
 Softsign = module("Softsign", F.softsign)
 Softshrink = module("Softshrink", F.softshrink, "lambd*")
 Hardshrink = module("Hardshrink", F.hardshrink, "lambd*")
 Tanhshrink = module("Tanhshrink", F.tanhshrink)
 LogSigmoid = module("LogSigmoid", F.logsigmoid)
-Hardtanh = module("Hardtanh", F.hardtanh, "min_val max_val inplace?")
-Hardsigmoid = module("Hardsigmoid", F.hardsigmoid, "inplace?")
-Hardswish = module("Hardswish", F.hardswish, "inplace?")
+Hardtanh = module("Hardtanh", F.hardtanh)
+Hardsigmoid = module("Hardsigmoid", F.hardsigmoid)
+Hardswish = module("Hardswish", F.hardswish)
 Threshold = module("Threshold", F.threshold, "threshold value inplace?")
-GLU = module("GLU", F.glu, "dim")
-Softmax = module("Softmax", F.softmax, "dim")
-Softmin = module("Softmin", F.softmin, "dim")
-LogSoftmax = module("LogSoftmax", F.log_softmax, "dim")
-RReLU = module("RReLU", F.rrelu, "lower upper inplace?")
+GLU = module("GLU", F.glu)
+Softmax = module("Softmax", F.softmax)
+Softmin = module("Softmin", F.softmin)
+LogSoftmax = module("LogSoftmax", F.log_softmax)
+RReLU = module("RReLU", F.rrelu)
 
 
 def _softmax2d(input: Tensor) -> Any:
@@ -273,7 +280,7 @@ def _unflat(input: Tensor, dim: int, unflattened_size: Any) -> Any:
     return input.unflatten(dim, unflattened_size)
 
 
-Flatten = module("Flatten", _flat, "start_dim end_dim")
+Flatten = module("Flatten", _flat)
 Unflatten = module("Unflatten", _unflat, "dim unflattened_size")
 
 
@@ -537,38 +544,26 @@ ConvTranspose1d, ConvTranspose2d, ConvTranspose3d = _convolutions(
 _HOW = " size_average reduce reduction"
 MSELoss = module("MSELoss", F.mse_loss, _HOW)
 L1Loss = module("L1Loss", F.l1_loss, _HOW)
-SmoothL1Loss = module("SmoothL1Loss", F.smooth_l1_loss, _HOW + " beta")
+SmoothL1Loss = module("SmoothL1Loss", F.smooth_l1_loss)
 HuberLoss = module("HuberLoss", F.huber_loss, "reduction delta")
-KLDivLoss = module("KLDivLoss", F.kl_div, _HOW + " log_target")
-BCELoss = module("BCELoss", F.binary_cross_entropy, "weight" + _HOW)
-BCEWithLogitsLoss = module(
-    "BCEWithLogitsLoss", F.binary_cross_entropy_with_logits, "weight" + _HOW + " pos_weight"
-)
-PoissonNLLLoss = module(
-    "PoissonNLLLoss", F.poisson_nll_loss, "log_input full size_average eps reduce reduction"
-)
-GaussianNLLLoss = module("GaussianNLLLoss", F.gaussian_nll_loss, "full eps reduction")
-NLLLoss = module("NLLLoss", F.nll_loss, "weight size_average ignore_index reduce reduction")
-CrossEntropyLoss = module(
-    "CrossEntropyLoss",
-    F.cross_entropy,
-    "weight size_average ignore_index reduce reduction label_smoothing",
-)
-CTCLoss = module("CTCLoss", F.ctc_loss, "blank reduction zero_infinity")
-MultiMarginLoss = module("MultiMarginLoss", F.multi_margin_loss, "p margin weight" + _HOW)
-MultiLabelMarginLoss = module("MultiLabelMarginLoss", F.multilabel_margin_loss, _HOW)
-MultiLabelSoftMarginLoss = module(
-    "MultiLabelSoftMarginLoss", F.multilabel_soft_margin_loss, "weight" + _HOW
-)
-MarginRankingLoss = module("MarginRankingLoss", F.margin_ranking_loss, "margin" + _HOW)
-HingeEmbeddingLoss = module("HingeEmbeddingLoss", F.hinge_embedding_loss, "margin" + _HOW)
-SoftMarginLoss = module("SoftMarginLoss", F.soft_margin_loss, _HOW)
-CosineEmbeddingLoss = module("CosineEmbeddingLoss", F.cosine_embedding_loss, "margin" + _HOW)
-TripletMarginLoss = module("TripletMarginLoss", F.triplet_margin_loss, "margin p eps swap" + _HOW)
+KLDivLoss = module("KLDivLoss", F.kl_div)
+BCELoss = module("BCELoss", F.binary_cross_entropy)
+BCEWithLogitsLoss = module("BCEWithLogitsLoss", F.binary_cross_entropy_with_logits)
+PoissonNLLLoss = module("PoissonNLLLoss", F.poisson_nll_loss)
+GaussianNLLLoss = module("GaussianNLLLoss", F.gaussian_nll_loss)
+NLLLoss = module("NLLLoss", F.nll_loss)
+CrossEntropyLoss = module("CrossEntropyLoss", F.cross_entropy)
+CTCLoss = module("CTCLoss", F.ctc_loss)
+MultiMarginLoss = module("MultiMarginLoss", F.multi_margin_loss)
+MultiLabelMarginLoss = module("MultiLabelMarginLoss", F.multilabel_margin_loss)
+MultiLabelSoftMarginLoss = module("MultiLabelSoftMarginLoss", F.multilabel_soft_margin_loss)
+MarginRankingLoss = module("MarginRankingLoss", F.margin_ranking_loss)
+HingeEmbeddingLoss = module("HingeEmbeddingLoss", F.hinge_embedding_loss)
+SoftMarginLoss = module("SoftMarginLoss", F.soft_margin_loss)
+CosineEmbeddingLoss = module("CosineEmbeddingLoss", F.cosine_embedding_loss)
+TripletMarginLoss = module("TripletMarginLoss", F.triplet_margin_loss)
 TripletMarginWithDistanceLoss = module(
-    "TripletMarginWithDistanceLoss",
-    F.triplet_margin_with_distance_loss,
-    "distance_function margin swap reduction",
+    "TripletMarginWithDistanceLoss", F.triplet_margin_with_distance_loss
 )
-CosineSimilarity = module("CosineSimilarity", F.cosine_similarity, "dim eps")
-PairwiseDistance = module("PairwiseDistance", F.pairwise_distance, "p eps keepdim")
+CosineSimilarity = module("CosineSimilarity", F.cosine_similarity)
+PairwiseDistance = module("PairwiseDistance", F.pairwise_distance)

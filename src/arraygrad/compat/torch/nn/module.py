@@ -35,6 +35,11 @@ class Module:
     """Base class of layers and networks: a subclass defines `forward`."""
 
     training: bool
+    # The types of parameters, buffers and calls with hooks; another system has its own.
+    _parameter: Any = Parameter
+    _buffer: Any = Tensor
+    _around_call: Any = Around
+    _misfit: type[Exception] = RuntimeError  # what a state that does not fit raises
     # What a compiled function that uses the module looks at before each call.
     __guarded__ = ("__dict__", "forward")
 
@@ -81,7 +86,7 @@ class Module:
                 args = changed if isinstance(changed, tuple) else (changed,)
         around = None
         if self._around or self._around_before:
-            around = Around(self, self._around_before.values(), self._around.values())
+            around = self._around_call(self, self._around_before.values(), self._around.values())
             args = around.enter(args)
         result = self.forward(*args, **kwargs)
         for key, (hook, takes, _) in list(self._after.items()):
@@ -94,7 +99,7 @@ class Module:
 
     def __setattr__(self, name: str, value: Any) -> None:
         parts = self.__dict__.get("_parameters")
-        if isinstance(value, Parameter | Module) and parts is None:
+        if isinstance(value, self._parameter | Module) and parts is None:
             raise AttributeError("call Module.__init__() before the parts of a module are assigned")
         if parts is None:
             super().__setattr__(name, value)
@@ -102,7 +107,8 @@ class Module:
         if isinstance(value, Buffer):
             self.register_buffer(name, value, value.persistent)
             return
-        kinds = (("_parameters", Parameter), ("_modules", Module), ("_buffers", Tensor))
+        own, tensor = self._parameter, self._buffer
+        kinds: Any = (("_parameters", own), ("_modules", Module), ("_buffers", tensor))
         for place, kind in kinds:
             held = self.__dict__[place]
             if isinstance(value, kind) and (place != "_buffers" or name in held):
@@ -152,7 +158,7 @@ class Module:
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Add a parameter."""
         self._check_name(name, "_parameters", "parameter")
-        if param is not None and not isinstance(param, Parameter):
+        if param is not None and not isinstance(param, self._parameter):
             raise TypeError(
                 f"cannot assign '{type(param).__name__}' object to parameter '{name}' "
                 "(torch.nn.Parameter or None required)"
@@ -167,7 +173,7 @@ class Module:
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that belongs to the module and is no parameter."""
         self._check_name(name, "_buffers", "buffer")
-        if tensor is not None and not isinstance(tensor, Tensor):
+        if tensor is not None and not isinstance(tensor, self._buffer):
             raise TypeError(
                 f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' "
                 "(torch Tensor or None required)"
@@ -304,7 +310,7 @@ class Module:
                     for name, value in held.items():
                         if value is None:
                             continue
-                        if isinstance(value, Parameter):
+                        if isinstance(value, self._parameter):
                             value.data = convert(value.data)
                             if value.grad is not None:
                                 value.grad = convert(value.grad)
@@ -426,7 +432,7 @@ class Module:
                 known.add(full)
                 if full not in given:
                     missing.append(full)
-                elif not isinstance(given[full], Tensor):
+                elif not isinstance(given[full], self._buffer):
                     errors.append(
                         f"While copying the parameter named {full!r}, expected torch.Tensor or "
                         f"Tensor-like object from checkpoint but received {type(given[full])}"
@@ -454,7 +460,7 @@ class Module:
                     errors.insert(0, f"{word} key(s) in state_dict: {listed}. ")
         if errors:
             listed = "\n\t".join(errors)
-            raise RuntimeError(
+            raise self._misfit(
                 f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{listed}"
             )
         with no_grad():
