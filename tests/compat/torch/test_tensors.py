@@ -81,6 +81,15 @@ def test_operators_are_methods_for_a_torch_function() -> None:
     assert torch.linalg.svd(Names()) is torch.linalg.svd
 
 
+def test_older_programs_give_the_factor_first() -> None:
+    x, y = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 5.0])
+    assert torch.equal(torch.add(x, 2, y), x + 2 * y)
+    assert torch.equal(x.clone().add_(2, y), x + 2 * y)
+    assert torch.equal(x.clone().sub_(0.5, y), x - 0.5 * y)
+    assert torch.equal(torch.addcmul(x, 0.5, y, y), x + 0.5 * y * y)
+    assert torch.equal(x.clone().addcdiv_(-0.5, y, x), x - 0.5 * y / x)
+
+
 def test_methods_in_place_come_from_those_out_of_place(x: torch.Tensor) -> None:
     for name, args in {
         "add_": (2.0,),
@@ -202,6 +211,7 @@ def test_conversions() -> None:
     assert t.long().tolist() == [1, 2]
     assert t.type() == "torch.FloatTensor"
     assert t.type(torch.DoubleTensor).dtype == torch.float64
+    assert t.double().type(torch.Tensor).dtype == torch.float32
     assert isinstance(t, torch.FloatTensor)
     assert not isinstance(t, torch.LongTensor)
     assert t.to("cpu") is t
@@ -312,6 +322,8 @@ def test_random_numbers_follow_the_seed() -> None:
         inside = torch.rand(1)
     assert torch.equal(torch.rand(1), inside)
     assert torch.randint(0, 3, (100,)).unique().tolist() == [0, 1, 2]
+    assert torch.randint(high=3, size=(100,)).unique().tolist() == [0, 1, 2]
+    assert torch.randint_like(torch.zeros(100), high=3).unique().tolist() == [0, 1, 2]
     assert sorted(torch.randperm(5).tolist()) == list(range(5))
 
 

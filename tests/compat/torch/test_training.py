@@ -124,6 +124,22 @@ def test_a_module_as_a_function_of_its_parameters() -> None:
         ours.func.functional_call(nets[0], {"wrong": x}, (x,))
 
 
+def test_running_statistics_are_written_inside_a_transform() -> None:
+    net, x = ours.nn.BatchNorm1d(2), ours.arange(6.0).reshape(3, 2)
+    values = {name: p.detach() for name, p in net.named_parameters()}
+
+    def loss(p: Any, b: Any) -> Any:
+        return (ours.func.functional_call(net, (p, b), (x,)) ** 2).sum()
+
+    inside, outside = ({name: b.clone() for name, b in net.named_buffers()} for _ in range(2))
+    ours.func.jacfwd(ours.func.grad(loss))(values, inside)
+    loss(values, outside)
+    for name, b in inside.items():
+        assert ours.equal(b, outside[name])
+    with pytest.raises(RuntimeError, match="differ over the batch"):
+        ours.vmap(lambda s: net(s * x))(ours.ones(2))
+
+
 def test_states_of_optimisers() -> None:
     p = ours.nn.Parameter(ours.ones(2))
     adam = ours.optim.Adam([{"params": [p], "lr": 0.5}])

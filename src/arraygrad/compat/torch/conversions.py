@@ -10,7 +10,7 @@ from ... import ops
 from ..files import TYPE_NAMES
 from . import creation
 from .creation import check_layout
-from .dtypes import NAMED, check_device, dtype, numpy_of, of_numpy
+from .dtypes import NAMED, check_device, dtype, get_default_dtype, numpy_of, of_numpy
 from .handles import Tensor, attach, wrap
 
 
@@ -59,6 +59,8 @@ def _type(self: Tensor, wanted: Any = None, non_blocking: bool = False) -> Any:
 
 
 def _dtype_of(wanted: Any) -> dtype:
+    if wanted is Tensor:  # the type of what torch.Tensor(...) makes
+        return get_default_dtype()
     return of_numpy(getattr(wanted, "_dtype", wanted))
 
 

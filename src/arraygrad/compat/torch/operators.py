@@ -90,10 +90,10 @@ def _simple_sum(native_function: Any, scaled: Any) -> Any:
     """`add_` and `sub_`: without `alpha`, the op itself, which keeps fewer values."""
     plain_method, full_method = written(native_function, scaled), METHODS[scaled]
 
-    def method(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
-        if alpha == 1:
+    def method(self: Tensor, other: Any, *last: Any, alpha: Any = 1) -> Tensor:
+        if alpha == 1 and not last:
             return plain_method(self, other)  # type: ignore[no-any-return]
-        return full_method(self, other, alpha=alpha)  # type: ignore[no-any-return]
+        return full_method(self, other, *last, alpha=alpha)  # type: ignore[no-any-return]
 
     method.__name__ = method.__qualname__ = scaled
     return method

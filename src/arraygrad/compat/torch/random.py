@@ -195,7 +195,7 @@ rand = filled(
 
 @makes
 def randint(
-    low: int, high: Any = None, size: Any = None, *, dtype: Any, generator: Any = None
+    low: int = 0, high: Any = None, size: Any = None, *, dtype: Any, generator: Any = None
 ) -> Any:
     """Integers from `low` up to, and without, `high`."""
     if size is None:

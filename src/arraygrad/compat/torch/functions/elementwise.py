@@ -371,7 +371,9 @@ def _both(input: Any, other: Any) -> tuple[Any, Any]:
 
 
 def _scaled(native: Any, name: str) -> Any:
-    def scaled(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    def scaled(input: Any, other: Any, last: Any = None, *, alpha: Any = 1) -> Any:
+        if last is not None:  # the order of older programs: alpha before the tensor
+            other, alpha = last, other
         x, y = _both(input, other)
         return native(x, y if alpha == 1 else ops.multiply(y, alpha))
 
@@ -412,7 +414,9 @@ divide = div
 
 
 def _joined(name: str, native: Any, sign: str) -> Any:
-    def joined(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    def joined(input: Any, tensor1: Any, tensor2: Any, last: Any = None, *, value: Any = 1) -> Any:
+        if last is not None:  # the order of older programs: value before the tensors
+            tensor1, tensor2, value = tensor2, last, tensor1
         found = native(tensor1, tensor2)
         return ops.add(input, found if value == 1 else found * value)
 

@@ -6,6 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .... import nn
+from ....arrays.creation import asarray
+from ....arrays.dual import Dual
+from ....arrays.tensor import Tensor as Native
 from ..autograd import no_grad
 from ..functions import elementwise, products, reductions
 from ..handles import Tensor, unwrap, wrap
@@ -137,6 +140,15 @@ layer_norm, rms_norm, group_norm = map(plain, ("layer_norm", "rms_norm", "group_
 normalize, local_response_norm = map(plain, ("normalize", "local_response_norm"))
 
 
+def _constant(value: Any, level: float) -> Any:
+    """What the value of a transform is below it; None where it differs over a batch."""
+    while getattr(value, "level", -1) > level:
+        if not isinstance(value, Dual | Native):
+            return None
+        value = value.primal if isinstance(value, Dual) else value._array
+    return asarray(value)
+
+
 def _following(name: str) -> Any:
     published = function(getattr(nn, name), method=False)
 
@@ -149,13 +161,14 @@ def _following(name: str) -> Any:
             for running, value in zip((running_mean, running_var), new, strict=True):
                 if running is None or value._t is running._t:
                     continue
-                if value._t.level > running._t.level:  # it would outlive the transform
+                kept = _constant(value._t, running._t.level)
+                if kept is None:
                     raise RuntimeError(
-                        f"During a grad (vjp, jvp, grad, etc) transform, {name} attempted to write "
-                        "running statistics that are captured from outside: call eval(), or use "
-                        "track_running_stats=False, or arraygrad.nn, which returns them"
+                        f"vmap: {name} attempted to write running statistics that differ over the "
+                        "batch: call eval(), or use track_running_stats=False, or arraygrad.nn, "
+                        "which returns them"
                     )
-                running.copy_(value)
+                running.copy_(wrap(kept))
         return out
 
     made.__name__ = made.__qualname__ = name
