@@ -13,12 +13,14 @@ import numpy as np
 
 from ... import ops
 from ...arrays.batched import batched_type
+from ...arrays.dual import dual_type
 from ...core.array import AnyFunction
 from ...core.levels import new_level
 from ...func import jvp, vmap
 from ...func.reverse import Tape
 from ...ops.define import Own
 from ...ops.define.library import declare
+from ...ops.elementwise import is_complex
 from ...ops.padding import repeated
 from ..field import jump
 from ..formula import Formula, capture
@@ -120,6 +122,10 @@ class _Terms(Sum):
             terms = np.where(np.isfinite(terms) | (np.abs(x) < FAR)[..., None], terms, 0.0)
         self.terms = [terms]
 
+    def vanishing(self) -> Any:
+        """Nowhere: these are no functions of which a further derivative is taken."""
+        return np.False_
+
     @property
     def total(self) -> Any:
         """The weighted sum, for each member."""
@@ -145,13 +151,20 @@ def _reverse(
 ) -> list[Any]:
     result: list[Any] = [None] * (len(arrays) + 1)
     places = places_of(arrays, wanted)
+    is_of_numbers = of.is_of_numbers and of.before is None
 
     def pulled(x: Any, g: Any, *arrays: Any) -> Any:
         of_moving = of_places(lambda *a: of.function(x, *a), arrays, places)
+        if (
+            is_of_numbers
+            and len(places) == 1
+            and not (is_complex(g) or is_complex(arrays[places[0]]))
+        ):
+            return _along(of_moving, arrays[places[0]], g)
         tape = Tape(of_moving, tuple(arrays[i] for i in places), "arrays")
         out = tape.result
         parts = tape.pull([out], [ops.reshape(ops.astype(g, out.dtype, copy=False), out.shape)])
-        if of.is_of_numbers and of.before is None:
+        if is_of_numbers:
             return ops.stack(parts, axis=-1)
         return ops.concat([ops.reshape(p, (-1,)) for p in parts])
 
@@ -166,6 +179,14 @@ def _reverse(
         result[i + 1] = part if part.dtype == array.dtype else ops.astype(part, array.dtype)
         before += count
     return result
+
+
+def _along(function: AnyFunction, x: Any, t: Any) -> Any:
+    """The tangent of a function of numbers, with one more axis; it is the cotangent, too."""
+    with new_level() as level:
+        make = dual_type(level)
+        out = function(make(x, t))
+    return ops.expand_dims(out.tangent if isinstance(out, make) else 0 * t, axis=-1)
 
 
 def _reverse_of_value(
