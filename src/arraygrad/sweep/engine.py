@@ -39,7 +39,7 @@ from .fit import broadcast_axes, fit, is_complex
 from .hooks import CallsUsers
 from .liveness import Liveness
 from .plan import Plan
-from .ways import way_of
+from .ways import parts_at_once, way_of
 
 
 class Sweep(CallsUsers):
@@ -226,12 +226,14 @@ class Sweep(CallsUsers):
                 if partial is not None and isinstance(g, generic):
                     g = np.asarray(g)
                 if partial is None or careful or extras is not None or type(g) is not ndarray:
-                    users = pullback.backward  # type: ignore[union-attr]
+                    parts = None
                     is_plain = not careful and extras is None and not self.live.follows
-                    if users is None or not is_plain or type(node) is Output:
+                    if is_plain and type(node) is not Output:
+                        parts = parts_at_once(self, node, g, saved)
+                    if parts is None:
                         way_of(node).run(self, node, g, saved)
                         continue
-                    for edge, part in zip(node.edges, users(self, node, g)):  # noqa: B905
+                    for edge, part in zip(node.edges, parts):  # noqa: B905
                         if part is not None:
                             self.add(edge, part, node)
                     continue
