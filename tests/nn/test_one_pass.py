@@ -29,6 +29,7 @@ from arraygrad.nn import (
     normalizing,
     pooling,
     recurrent,
+    steps,
     windows,
 )
 
@@ -83,6 +84,9 @@ PROGRAMS: dict[str, tuple[Function, tuple[int, ...], tuple[Any, ...], dict[str, 
     "by channel": (convolutions._convolved, IMAGES, (FILTERS[:, :1], BIAS), {**DENSE, "groups": 8}),
     "depthwise": (convolutions._convolved, IMAGES, (FILTERS[:, :1], None), {**ENDS, "groups": 8}),
     "spread": (convolutions._spread, IMAGES, (FILTERS, None), {**SPREAD, "groups": 1}),
+    "linear": (
+        attention._linear_program, (2, 10, 16), (RNG.normal(size=(5, 16)), RNG.normal(size=5)), {},
+    ),
     "attention": (
         attention._attention, (2, 10, 16), (RNG.normal(size=(2, 10, 16)),) * 2 + (None,),
         {"is_causal": True, "scale": None},
@@ -389,7 +393,7 @@ def test_few_programs_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     weights = [(np.ones((8, 4)), np.ones((8, 8)))]
     ag.nn.rnn(np.zeros((1, 16, 4)), weights)
     before = set(made._entries)
-    assert any(key[0] is recurrent._tanh_step for key in before)
+    assert any(key[0] is steps._advanced for key in before)
     for n in range(2, 9):  # all lengths of a sequence have the same programs
         ag.nn.rnn(np.zeros((n, 16, 4)), weights)
         assert set(made._entries) == before

@@ -40,11 +40,21 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
             f"weight {shape_of(weight)} does not fit input {shape_of(input)}: their last axes must "
             "have the same length"
         )
+    is_long = math.prod(input.shape) * weight.shape[0] >= _LONG
+    return (_linear_program if is_long else _linear)(input, weight, bias)
+
+
+def _linear(input: Any, weight: Any, bias: Any) -> Any:
     if weight.ndim > 1 and input.ndim > 1 and is_eager(input, weight):
         product = _products(input, weight)
     else:
         product = ops.matmul(input, ops.matrix_transpose(weight) if weight.ndim > 1 else weight)
     return product if bias is None else product + bias
+
+
+# Multiplications from which on a program is as fast as a BLAS, and adds the bias, too.
+_LONG = 1 << 20
+_linear_program = one_program(_linear)
 
 
 def _by_weight(g: Any, x: Any) -> Any:

@@ -52,11 +52,17 @@ def all_steps(step: Step, arrays: tuple[Any, ...], reverse: bool) -> tuple[Any, 
     if not is_eager(*arrays):
         return None
     plain = [a._array if isinstance(a, Array) else a for a in arrays]
-    if program_of(step.function, (plain[0][0], plain[0][0], plain[-1]), {}) is None:
+    if program_of(_advanced, (plain[0][0], *plain[1:]), {"step": step}) is None:
         return None
     with contextlib.suppress(NotFinite):  # then NumPy may warn or raise
         return tuple(_recurrence(*arrays, step=step, reverse=reverse)[:-1])
     return None
+
+
+def _advanced(left: Any, weight: Any, bias: Any, *state: Any, step: Step) -> tuple[Any, ...]:
+    """The state after a step, and the product of the hidden state before it with the weights."""
+    right = linear(state[0], weight, bias)
+    return (*step.function(left, right, state[-1]), right)
 
 
 def _defined(step: Step, reverse: bool, arrays: Sequence[Any]) -> tuple[Any, ...]:
@@ -64,43 +70,53 @@ def _defined(step: Step, reverse: bool, arrays: Sequence[Any]) -> tuple[Any, ...
     left, weight, bias, *start = arrays
 
     def along(state: tuple[Any, ...], left: Any) -> Any:
-        right = linear(state[0], weight, bias)
-        new = step.function(left, right, state[-1])
-        return new, (*new, right)
+        new = _advanced(left, weight, bias, *state, step=step)
+        return new[:-1], new
 
     return scan(along, tuple(start), left, reverse=reverse)[1]  # type: ignore[no-any-return]
 
 
 def _compute(xp: Any, *arrays: Any, step: Step, reverse: bool) -> tuple[Any, ...]:
     left, weight, bias, *state = arrays
-    program = program_of(step.function, (left[0], left[0], state[-1]), {})
+    program = program_of(_advanced, (left[0], weight, bias, *state), {"step": step})
     if program is None:  # the op runs again, and NumPy's error state is another one
         return _defined(step, reverse, arrays)
-    transposed = np.ascontiguousarray(weight.T)
-    parts = [np.empty((len(left), *s.shape), left.dtype) for s in state]
-    rights = np.empty_like(left)
+    parts = [np.empty((len(left), *s.shape), left.dtype) for s in (*state, left[0])]
     for t in _times(len(left), reverse):
-        right = rights[t]
-        np.matmul(state[0], transposed, out=right)
-        right += bias
-        state = program([left[t], right, state[-1]])
-        for part, new in zip(parts, state, strict=True):
+        *state, right = program([left[t], weight, bias, *state])
+        for part, new in zip(parts, (*state, right), strict=True):
             part[t] = new
-    return (*parts, rights)
+    return tuple(parts)
 
 
 def _times(count: int, reverse: bool) -> Iterator[int]:
     return iter(range(count - 1, -1, -1) if reverse else range(count))
 
 
-def _pulled(left: Any, right: Any, last: Any, *gs: Any, step: Step) -> list[Any]:
-    """The pullback of a step: by the last part of the state, and by one or both of the products."""
+def _pulled(
+    left: Any, right: Any, last: Any, weight: Any, *seeds: Any, step: Step
+) -> tuple[Any, ...]:
+    """The pullback of a step: by the state before it, and by one or both of the products.
+
+    For each part of the state there are two seeds: from the next step, and from outside or None.
+    """
 
     def of(last: Any, left: Any, right: Any = right) -> tuple[Any, ...]:
         return step.function(left, right, last)
 
     _, pull = vjp(of, last, left) if step.adds else vjp(of, last, left, right)
-    return list(pull(gs))
+    gs = (s if g is None else s + g for s, g in zip(seeds[::2], seeds[1::2], strict=True))
+    by_last, *by_products = pull(tuple(gs))
+    by_hidden = ops.matmul(by_products[-1], weight)
+    by_state = (by_hidden, by_last) if len(seeds) > 2 else (by_hidden + by_last,)
+    return (*by_state, *by_products)
+
+
+def _by_weights(by_right: Any, hidden: Any) -> tuple[Any, Any]:
+    """The gradients of the weights and of the bias, from the hidden states before all steps."""
+    rows = ops.reshape(by_right, (-1, by_right.shape[-1]))
+    hidden = ops.reshape(hidden, (-1, hidden.shape[-1]))
+    return ops.matmul(ops.matrix_transpose(rows), hidden), ops.sum(rows, axis=0)
 
 
 def _pull(
@@ -123,29 +139,33 @@ def _pull_by_programs(
     """The cotangents of plain arrays; None if there is no program for a step."""
     left, weight, _, *start = arrays
     by_state = [np.zeros_like(s) for s in start]
-    program = program_of(_pulled, (left[0], left[0], start[-1], *by_state), {"step": step})
+    gs = [g if g is None else np.ascontiguousarray(g) for g in gs]
+    *parts, rights = out
+    times = list(_times(len(left), reverse))
+
+    def given(t: int, last: Any) -> list[Any]:
+        seeds = ((s, g if g is None else g[t]) for s, g in zip(by_state, gs, strict=False))
+        return [left[t], rights[t], last, weight, *(x for both in seeds for x in both)]
+
+    program = program_of(_pulled, tuple(given(0, start[-1])), {"step": step})
     if program is None:
         return None
-    *parts, rights = out
     by_left = np.empty_like(left)
     by_right = by_left if step.adds else np.empty_like(left)
-    times = list(_times(len(left), reverse))
     for t, before in zip(times[::-1], [*times[-2::-1], None], strict=True):
-        last = start[-1] if before is None else parts[-1][before]
-        seeds = [s if g is None else s + g[t] for g, s in zip(gs, by_state, strict=False)]
-        by_last, *by_products = program([left[t], rights[t], last, *seeds])
+        arguments = given(t, start[-1] if before is None else parts[-1][before])
+        found = program([x for x in arguments if x is not None])
+        by_state, by_products = list(found[: len(start)]), found[len(start) :]
         by_left[t], by_right[t] = by_products[0], by_products[-1]
-        by_hidden = np.matmul(by_right[t], weight)
-        by_state = [by_hidden, by_last] if len(start) > 1 else [by_hidden + by_last]
-    rows = by_right.reshape(-1, by_right.shape[-1])
     hidden = np.empty_like(parts[0])  # the hidden states before the steps
     hidden[times[0]] = start[0]
     hidden[times[1:]] = parts[0][times[:-1]]
-    before_all = hidden.reshape(-1, hidden.shape[-1])
     # What is wanted may be said of the first inputs only.
-    by_weight = np.matmul(rows.T, before_all) if any(wanted[1:2]) else None
-    by_bias = rows.sum(axis=0) if any(wanted[2:3]) else None
-    return [by_left, by_weight, by_bias, *by_state]
+    if not any(wanted[1:3]):
+        return [by_left, None, None, *by_state]
+    program = program_of(_by_weights, (by_right, hidden), {})
+    weights = _by_weights(by_right, hidden) if program is None else program([by_right, hidden])
+    return [by_left, *weights, *by_state]
 
 
 def _push(arrays: Any, tangents: Any, step: Step, reverse: bool) -> Any:

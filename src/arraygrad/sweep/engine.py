@@ -39,7 +39,7 @@ from .fit import broadcast_axes, fit, is_complex
 from .hooks import CallsUsers
 from .liveness import Liveness
 from .plan import planned
-from .ways import collect, run_carefully
+from .ways import collect, parts_at_once, run_carefully
 
 
 class Sweep(CallsUsers):
@@ -208,16 +208,19 @@ class Sweep(CallsUsers):
                 if partial is not None and isinstance(g, generic):
                     g = np.asarray(g)
                 if partial is None or careful or extras is not None or type(g) is not ndarray:
-                    users = pullback.backward  # type: ignore[union-attr]
+                    parts = None
                     is_plain = not careful and extras is None and not self.live.follows
                     if type(node) is Output:
                         collect(self, node, g)
-                    elif users is None or not is_plain:
+                        continue
+                    if is_plain:
+                        parts = parts_at_once(self, node, g, saved)
+                    if parts is None:
                         run_carefully(self, node, g, saved)
-                    else:
-                        for edge, part in zip(node.edges, users(self, node, g)):  # noqa: B905
-                            if part is not None:
-                                self.add(edge, part, node)
+                        continue
+                    for edge, part in zip(node.edges, parts):  # noqa: B905
+                        if part is not None:
+                            self.add(edge, part, node)
                     continue
                 if known or pullback.kind.overwrites:  # type: ignore[union-attr]
                     wanted = self.live.follow(node, g, saved)[0]

@@ -56,6 +56,24 @@ def run_carefully(sweep: Sweep, node: Node, g: Any, saved: tuple[Any, ...]) -> N
             sweep.add_fitted(edge, part)
 
 
+def parts_at_once(sweep: Sweep, node: Node, g: Any, saved: tuple[Any, ...]) -> list[Any] | None:
+    """The cotangents of the inputs of a node with one rule for all of them, in a plain sweep.
+
+    None if the node has no such rule, or has to be run with care.
+    """
+    pullback = node.pullback
+    assert pullback is not None
+    if pullback.backward is not None:
+        return pullback.backward(sweep, node, g)  # type: ignore[no-any-return]
+    if pullback.joint is None or pullback.kind.overwrites:
+        return None
+    if pullback.holomorphic:
+        if any(map(is_complex, node.dtype if pullback.multiple else [node.dtype])):
+            return None
+    wanted = list(map(sweep.needed.__contains__, node.edges))
+    return _by_joint_rule(pullback, g, saved, wanted)
+
+
 # --- the steps of `run_carefully` -----------------------------------------------------------------
 
 

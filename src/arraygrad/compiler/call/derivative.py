@@ -209,6 +209,8 @@ class Differentiable:
 
     def __call__(self, arrays: Sequence[Any]) -> Any:
         """The function's results for some arrays."""
+        if not self.hidden and {*map(type, arrays)} == {np.ndarray}:  # nothing is recorded
+            return self.build(list(self._compute(arrays)[:-1]))
         out = self.run(*arrays, *self.hidden)[:-1]
         smooth = set(self.smooth)
         return self.build(

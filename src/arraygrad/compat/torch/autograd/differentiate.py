@@ -175,7 +175,10 @@ def _check_mapped(tensors: tuple[Any, ...]) -> None:
 def _inputs(inputs: Any, function: str = "grad") -> tuple[list[Any] | None, list[Any]]:
     """The keys of the inputs, or None if they are not a dict; and the inputs as a list."""
     keys = None
-    if _is_single(inputs):
+    wanted: Any
+    if type(inputs) is list or type(inputs) is tuple:
+        wanted = inputs
+    elif _is_single(inputs):
         wanted = [inputs]
     elif type(inputs) is dict and function == "grad":
         keys, wanted = list(inputs), list(inputs.values())
@@ -193,7 +196,7 @@ def _inputs(inputs: Any, function: str = "grad") -> tuple[list[Any] | None, list
         )
     found = []
     for i, x in enumerate(wanted):
-        if type(x) is Tensor and is_recorded(x._t):
+        if isinstance(x, Tensor) and type(x._t) is Native and x._t._node is not None:
             found.append(x._t)
             continue
         if not _is_single(x):
@@ -232,8 +235,10 @@ def _seeds(outputs: list[Any], given: Any, batched: bool, name: str) -> list[Any
     """One cotangent per output, with PyTorch's checks."""
     if len(outputs) == 1 and type(given) is Tensor and not batched:
         like, seed = outputs[0], given._t
-        if type(like) is Native and like.shape == seed.shape and like.dtype == seed.dtype:
-            return [seed]
+        if type(like) is type(seed) is Native:
+            array, other = like._array, seed._array
+            if array.shape == other.shape and array.dtype == other.dtype:
+                return [seed]
     values: list[Any] = [None] * len(outputs)
     if given is not None:
         kinds = "a Tensor or a sequence of Tensors and None"

@@ -63,11 +63,12 @@ def activation(name: str) -> Published:
     native = renamed(getattr(nn, name))
     apart, inside = function(native, method=False, name=name), written(native, f"{name}_")
     own = inspect.signature(native)
+    count = len(own.parameters)
     last = inspect.Parameter("inplace", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=False)
 
     @functools.wraps(native)
     def made(*args: Any, inplace: bool = False, **kwargs: Any) -> Any:
-        if len(args) > len(own.parameters):
+        if len(args) > count:
             *given, inplace = args
             args = tuple(given)
         out = (inside if inplace else apart)(*args, **kwargs)
