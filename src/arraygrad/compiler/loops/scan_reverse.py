@@ -13,8 +13,7 @@ from ...ops import zeros_like
 from ..lower.worth import worth_saving
 from ..trace.bodies import Body, Flags, Pulled
 from ..trace.program import Call, Node, Result, needed
-from .hoisting import size
-from .stacking import Sums
+from .stacking import Sums, size
 
 if TYPE_CHECKING:
     from .scanning import Scan

@@ -33,7 +33,7 @@ def scan(
             for x, out in zip(init, body.outputs, strict=False)
         ]
     body, captured = closed(flat, [*init, *elements], may_not_run=not count)
-    loop = Scan(body, len(captured), s, count, reverse, frugal=memory is not None)
+    loop = Scan(body, len(captured), s, count, reverse)
     taken = [*captured, *init, *xs]
     if memory is not None and recorder() is not None:
         # All that may be recorded: a transform around this loop is not known inside another body.

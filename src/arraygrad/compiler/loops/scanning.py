@@ -9,7 +9,6 @@ batch     the loop of the body for a batch
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -34,7 +33,6 @@ from ..trace.bodies import (
 )
 from ..trace.inference import Type
 from ..trace.program import needed
-from .hoisting import Ahead, ahead, computed
 from .scan_reverse import Kept
 
 
@@ -51,8 +49,6 @@ class Scan(Loop):
     reverse : bool
     recomputes : bool
         Whether the reverse pass computes all of each step again, and keeps only the states.
-    frugal : bool
-        Whether memory is scarce, so that nothing is computed for all steps at once.
 
     Attributes
     ----------
@@ -71,13 +67,11 @@ class Scan(Loop):
         length: int,
         reverse: bool,
         recomputes: bool = False,
-        frugal: bool = False,
     ) -> None:
         self.body = body
         self.constants, self.states = constants, states
         self.length, self.reverse = length, reverse
         self.recomputes = recomputes
-        self.frugal = frugal or recomputes
         self.kept: Kept | None = None
         self._recorded: dict[Flags, Scan] = {}
 
@@ -87,7 +81,7 @@ class Scan(Loop):
     def like(self, body: Body, constants: int, states: int, reverse: bool | None = None) -> Scan:
         """Another loop of the same length."""
         reverse = self.reverse if reverse is None else reverse
-        return Scan(body, constants, states, self.length, reverse, self.recomputes, self.frugal)
+        return Scan(body, constants, states, self.length, reverse, self.recomputes)
 
     # --- what it computes ---
 
@@ -102,8 +96,6 @@ class Scan(Loop):
         if not any(isinstance(a, Array) for a in arrays):
             return self.compute(arrays)
         loop = self
-        if self.length:
-            loop, arrays = self._rest(arrays)
         if recorder() is not None:
             flags = tuple(is_recorded(a) and is_smooth(a) for a in arrays)
             if any(flags):
@@ -115,20 +107,6 @@ class Scan(Loop):
         if self.kept is None:
             return self.run(arrays)
         return self.like(self.body, self.constants, self.states).run(arrays)
-
-    @functools.cached_property
-    def _ahead(self) -> Ahead:
-        """What can be computed before the first step."""
-        return ahead(self.body, self.constants, self.states, self.length, self.frugal)
-
-    def _rest(self, arrays: Sequence[Any]) -> tuple[Scan, Sequence[Any]]:
-        """The loop without what can be computed before its first step, and its arrays."""
-        found = self._ahead
-        if not any(found):
-            return self, arrays
-        c, s = self.constants, self.states
-        body, constants, taken = computed(self.body, c, s, found, self.length, arrays)
-        return self.like(body, constants, s), taken
 
     def order(self) -> range:
         """The steps, in their order."""

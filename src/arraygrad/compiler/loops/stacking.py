@@ -19,7 +19,6 @@ from ...ops import sum as sum_of
 from ..trace.bodies import Body, in_batch
 from ..trace.interpret import compute
 from ..trace.program import Call, Node
-from .hoisting import size
 
 DEEPEST = 50  # ops after each other that are looked through
 
@@ -163,6 +162,11 @@ class Sums:
             return compute(node, args)
 
         return {node: total(way) for node, way in self._ways.items()}
+
+
+def size(node: Node) -> int:
+    """The bytes of a value."""
+    return math.prod(node.shape) * int(node.dtype.itemsize)
 
 
 def _leaves(way: _Way) -> list[Node]:
