@@ -17,7 +17,7 @@ import arraygrad
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parent / "examples"
 # These take longer than a site should, or need a library that the extra `docs` does not bring.
-SHOWN_ONLY = ("autoencoder", "characters", "dask_lbfgs", "digits")
+SHOWN_ONLY = ("autoencoder", "characters", "digits")
 
 project = "arraygrad"
 author = "The arraygrad developers"
@@ -45,11 +45,12 @@ numpydoc_show_class_members = False
 def gallery() -> str:
     """The examples: what each says about itself, its code, and what it prints."""
     text = [""]
-    for path in sorted(EXAMPLES.rglob("*.py")):
+    for path in [*sorted(EXAMPLES.glob("*/*.py")), *sorted(EXAMPLES.glob("*.py"))]:
         words = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
         title, _, rest = words.partition("\n")
         place = path.relative_to(EXAMPLES).as_posix()
-        text += [f"## {title.rstrip('.')}", "", f"`examples/{place}`", "", rest.strip(), ""]
+        text += [f"(example-{path.stem})=", f"## {title.rstrip('.')}", ""]
+        text += [f"`examples/{place}`", "", rest.strip(), ""]
         if path.parent != EXAMPLES:
             text += [f"![{title}](figures/{path.stem.replace('_', '-')}.svg)", ""]
         text += [f"```{{literalinclude}} ../examples/{place}", ":language: python", "```", ""]
@@ -65,7 +66,8 @@ def to_pages(app: Any, name: str, source: list[str]) -> None:
     """Lead links to files outside of this folder to the pages that show them."""
     if name == "gallery":
         source[0] += gallery()
-    source[0] = re.sub(r"\]\(\.\./examples[\w/]*(\.py)?\)", "](gallery.md)", source[0])
+    source[0] = re.sub(r"\]\(\.\./examples/(\w+/)?(\w+)\.py\)", r"](#example-\2)", source[0])
+    source[0] = source[0].replace("](../examples)", "](gallery.md)")
     source[0] = re.sub(r"\[([^\]]*)\]\(\.\./[^)]*\)", r"\1", source[0])
 
 

@@ -23,7 +23,6 @@ def test_every_example_is_tested() -> None:
     assert {path.stem for path in EXAMPLES.glob("*.py")} == {
         "autoencoder",
         "characters",
-        "dask_lbfgs",
         "digits",
         "heat_equation",
         "kalman_smoother",
@@ -37,16 +36,6 @@ def test_newton_cg() -> None:
     result = load("newton_cg")["main"](100)
     assert result.success
     np.testing.assert_allclose(result.x, 1.0, atol=1e-6)
-
-
-def test_dask_lbfgs(capsys: pytest.CaptureFixture[str]) -> None:
-    for module in ("dask.array", "scipy.optimize"):
-        pytest.importorskip(module)
-    example = load("dask_lbfgs")
-    found = example["main"]()
-    assert found.success
-    np.testing.assert_allclose(found.x, example["TRUTH"], atol=0.1)
-    assert capsys.readouterr().out.count("100% Completed") == found.nfev
 
 
 def test_digits(tmp_path: Path) -> None:

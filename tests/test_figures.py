@@ -41,6 +41,13 @@ def test_pages_and_figures_belong_together() -> None:
     assert drawn() <= named <= {path.name for path in (DOCS / "figures").iterdir()}
 
 
+def test_programs_are_short() -> None:
+    programs = list((DOCS.parent / "examples" / "gallery").glob("*.py"))
+    assert len(programs) >= 12
+    for path in programs:
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 60, path
+
+
 def test_figures_are_small() -> None:
     for name in drawn():
         path = DOCS / "figures" / name
@@ -51,7 +58,7 @@ def test_figures_are_small() -> None:
 @pytest.fixture(scope="module")
 def again(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The figures, drawn again: in another process, as SciPy must not be imported before."""
-    for module in ("matplotlib", "xarray"):
+    for module in ("matplotlib", "xarray", "dask.distributed"):
         pytest.importorskip(module)
     folder = tmp_path_factory.mktemp("figures")
     script = [sys.executable, "-W", "error", str(DOCS / "draw_figures.py"), str(folder)]

@@ -1,12 +1,8 @@
 """A lesson: backpropagation in a small network, by hand and by `grad`.
 
-The network has two hidden layers and tells two spirals apart. For the last matrix, the chain rule
-is written out; its numbers are those of `grad`. Then `grad` trains the network.
+The network tells two spirals apart. For its last matrix, the chain rule is written out beside it.
 """
 
-from __future__ import annotations
-
-import itertools
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -17,50 +13,43 @@ import arraygrad as ag
 RNG = np.random.default_rng(0)
 TURN = np.sqrt(RNG.uniform(0.05, 1.0, 200)) * 3 * np.pi
 ARM = np.repeat([0.0, 1.0], 100)
-POINTS = np.stack([TURN * np.cos(TURN + np.pi * ARM), TURN * np.sin(TURN + np.pi * ARM)], axis=1)
-POINTS = POINTS / 9 + 0.01 * RNG.standard_normal(POINTS.shape)
-SIZES = (2, 48, 48, 1)
+POINTS = TURN[:, None] / 9 * np.cos(TURN[:, None] + np.pi * ARM[:, None] - [0, np.pi / 2])
+SHAPES = ((2, 48), (48, 48), (48, 1))
 
 
-def score(weights: Any, points: Any) -> Any:
-    """Positive for the second arm."""
+def network(weights: Any, points: Any) -> tuple[Any, Any]:
+    """What the last layer sees, and its score, which is positive for the second arm."""
     for matrix, offset in weights[:-1]:
         points = np.tanh(points @ matrix + offset)
-    matrix, offset = weights[-1]
-    return (points @ matrix + offset)[:, 0]
+    return points, (points @ weights[-1][0] + weights[-1][1])[:, 0]
 
 
 def loss(weights: Any) -> Any:
     """The cross entropy."""
-    s = score(weights, POINTS)
-    return (ag.special.softplus(s) - ARM * s).mean()
+    _, score = network(weights, POINTS)
+    return (ag.special.softplus(score) - ARM * score).mean()
 
 
 def by_hand(weights: Any) -> Any:
     """The gradient by the last matrix: the chain rule, written out."""
-    hidden = POINTS
-    for matrix, offset in weights[:-1]:
-        hidden = np.tanh(hidden @ matrix + offset)
-    by_score = (1 / (1 + np.exp(-score(weights, POINTS))) - ARM) / len(ARM)
-    return hidden.T @ by_score[:, None]
+    hidden, score = network(weights, POINTS)
+    return hidden.T @ (1 / (1 + np.exp(-score)) - ARM)[:, None] / len(ARM)
 
 
 def main() -> Any:
     """Compare the two gradients, train, and draw what the network says."""
-    pairs = itertools.pairwise(SIZES)
-    weights = [(2.0 * RNG.standard_normal(p) / np.sqrt(p[0]), np.zeros(p[1])) for p in pairs]
+    weights = [(2.0 * RNG.standard_normal(s) / np.sqrt(s[0]), np.zeros(s[1])) for s in SHAPES]
     np.testing.assert_allclose(by_hand(weights), ag.func.grad(loss)(weights)[-1][0], rtol=1e-10)
-    adam = ag.optim.adam(0.01)
-    state, step = adam.init(weights), ag.compile(ag.func.value_and_grad(loss))
+    adam, step = ag.optim.adam(0.01), ag.compile(ag.func.value_and_grad(loss))
+    state = adam.init(weights)
     for _ in range(600):
         value, slope = step(weights)
         change, state = adam.update(slope, state, weights)
         weights = ag.optim.apply(weights, change)
-    line = np.linspace(-1.15, 1.15, 100)
-    grid = np.stack(np.meshgrid(line, line), axis=-1)
+    x, y = np.mgrid[-1.15:1.15:100j, -1.15:1.15:100j]
     fig, ax = plt.subplots(figsize=(3.6, 3.4))
-    side = score(weights, grid.reshape(-1, 2)).reshape(100, 100) > 0
-    ax.imshow(side, extent=(-1.15, 1.15, -1.15, 1.15), origin="lower", cmap="coolwarm", alpha=0.2)
+    _, side = network(weights, np.column_stack([x.ravel(), y.ravel()]))
+    ax.pcolormesh(x, y, side.reshape(x.shape) > 0, cmap="coolwarm", alpha=0.2, rasterized=True)
     ax.scatter(*POINTS.T, c=ARM, s=8, cmap="coolwarm")
     ax.set_title(f"Two spirals; loss {float(value):.4f}")
     return fig

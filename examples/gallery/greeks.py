@@ -5,8 +5,6 @@ gives the curves. The payoff has a kink; it is rounded off over one unit of mone
 a second derivative.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import matplotlib.pyplot as plt

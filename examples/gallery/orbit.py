@@ -4,8 +4,6 @@ The body in the middle flies one way; the others fly half as fast against it. A 
 finds the speed and the period for which all bodies return. Its Jacobian goes through `solve_ivp`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import matplotlib.pyplot as plt

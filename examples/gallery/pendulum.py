@@ -3,8 +3,6 @@
 `func.scan` is the loop; `ag.compile` makes one native program of it and of its gradient.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import matplotlib.pyplot as plt

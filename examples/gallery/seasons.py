@@ -4,8 +4,6 @@ The function is written with xarray alone. Its gradient is a DataArray, too: how
 anomalies would change with each value of the field.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import matplotlib.pyplot as plt
