@@ -145,8 +145,8 @@ class _NoTangent(Array):
     def __init__(self, array: Any, error: SingularError) -> None:
         self._array, self._error = array * math.nan, error
 
-    shape = property(lambda self: self._array.shape)  # type: ignore[assignment]
-    ndim = property(lambda self: self._array.ndim)  # type: ignore[assignment]
+    shape = property(lambda self: self._array.shape)
+    ndim = property(lambda self: self._array.ndim)
     dtype = property(lambda self: self._array.dtype)
 
     @classmethod

@@ -160,13 +160,13 @@ class Rule(Transform):
         self, p: Any, g: Any, slots: dict[str, Any], step: int, options: dict[str, Any]
     ) -> None:
         """Change an array and its slots in place."""
-        options, given, of_step = self._at(step, slots, options)
+        options, given, found = self._at(step, slots, options)
         arrays = {name: a for name, a in given.items() if name not in NUMBERS}
         numbers = {name: a for name, a in given.items() if name in NUMBERS}
         if p.dtype.kind == "c":  # real and imaginary parts are parameters of their own
             p, g, *views = (a[..., None].view(p.real.dtype) for a in (p, g, *arrays.values()))
             arrays = dict(zip(arrays, views, strict=True))
-        of_step = [number_for(n, p) for n in of_step]
+        of_step = [number_for(n, p) for n in found]
         together = (p, *arrays.values())
         if (
             self.elementwise
