@@ -85,7 +85,7 @@ def joined(results: list[Any], kind: type[Batched], count: int, other: Callable[
     if isinstance(first, list | tuple):
         columns = zip(*results, strict=True)
         return mapped(lambda _: joined(list(next(columns)), kind, count, other), first)
-    if not isinstance(first, np.generic) and not hasattr(first, "dtype"):
+    if isinstance(first, type) or not hasattr(first, "dtype"):
         return other(results)
     arrays = [np.asarray(a) if isinstance(a, np.generic) else a for a in results]
     return kind(ops.stack(arrays)[:count])

@@ -20,11 +20,17 @@ from .systems import solve_triangular
 __all__ = ["schur"]
 
 
+def _unless_coincide(values: Any, x: Any) -> Any:
+    """`x`; raises if eigenvalues coincide."""
+    close = _coincide(values)
+    return _unless_close(close, 1.0 * close, x, [0 * values], values, "schur")
+
+
 def _columns(t: Any, m: Any, transposed: bool) -> Any:
     """The X below the diagonal for which ``X T - T X`` equals `m` there; or the adjoint of this."""
     n = t.shape[-1]
     values = diagonal(t, axis1=-2, axis2=-1)
-    m = _unless_close(_coincide(values), 1 + 0 * t, m, [0 * t], values, "schur")
+    m = _unless_coincide(values, m)
     found: dict[int, Any] = {}
     for j in range(n - 2, -1, -1) if transposed else range(n - 1):
         rest = m[..., j + 1 :, j]
@@ -79,6 +85,8 @@ def _jvp(t: Any, out: Any) -> Any:
 def _compute(a: Any, *, output: str) -> Any:
     t, z = SCIPY.schur(a, output=output, check_finite=False)
     if np.count_nonzero(np.tril(t, -1)):
+        # Rounding makes a complex pair of two real values that coincide.
+        _unless_coincide(np.linalg.eigvals(t), None)
         raise NotImplementedError(
             "schur of a real matrix with complex eigenvalues has a derivative here only with "
             "output='complex'"

@@ -118,7 +118,10 @@ def refuse(name: str, **given: Any) -> None:
     """Raise if one of these arguments was passed."""
     for argument, value in given.items():
         if is_given(value):
-            raise TypeError(f"numpy.{name}: {argument}= is not supported for arrays of arraygrad")
+            shown = repr(value) if isinstance(value, str) else ""
+            raise TypeError(
+                f"numpy.{name}: {argument}={shown} is not supported for arrays of arraygrad"
+            )
 
 
 def array_of(x: Any) -> Any:
