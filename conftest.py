@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +14,10 @@ import pytest
 from _pytest.doctest import DoctestModule
 
 pytest_plugins = ["rows"]
+
+# Several workers share the processors. Threads of a BLAS in each would wait for each other.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # A busy machine is no failure.
 hypothesis.settings.register_profile(
