@@ -15,7 +15,7 @@ from .. import ops
 from ..backends import backend_of
 from ..core import upward
 from ..core.array import Array
-from ..ops.define.signatures import AnyArray, Operand
+from ..ops.define.signatures import AnyArray, Operand, OperatorMethod, Unary
 from ..ops.shape import _permute_dims
 from .numbers import check_not_in_scipy
 from .numpy_methods import NumPyMethods
@@ -190,40 +190,40 @@ class ArrayMethods(NumPyMethods):
 
     # --- operators: the functions of `ops` themselves, as a method around them costs time ---
 
-    __add__ = ops.add.operator
-    __radd__ = ops.add.reflected
-    __sub__ = ops.subtract.operator
-    __rsub__ = ops.subtract.reflected
-    __mul__ = ops.multiply.operator
-    __rmul__ = ops.multiply.reflected
-    __truediv__ = ops.divide.operator
-    __rtruediv__ = ops.divide.reflected
-    __floordiv__ = ops.floor_divide.operator
-    __rfloordiv__ = ops.floor_divide.reflected
-    __mod__ = ops.remainder.operator
-    __rmod__ = ops.remainder.reflected
-    __pow__ = ops.pow.operator
-    __rpow__ = ops.pow.reflected
-    __and__ = ops.bitwise_and.operator
-    __rand__ = ops.bitwise_and.reflected
-    __or__ = ops.bitwise_or.operator
-    __ror__ = ops.bitwise_or.reflected
-    __xor__ = ops.bitwise_xor.operator
-    __rxor__ = ops.bitwise_xor.reflected
-    __lshift__ = ops.bitwise_left_shift.operator
-    __rlshift__ = ops.bitwise_left_shift.reflected
-    __rshift__ = ops.bitwise_right_shift.operator
-    __rrshift__ = ops.bitwise_right_shift.reflected
-    __eq__ = ops.equal.operator  # type: ignore[assignment]
-    __ne__ = ops.not_equal.operator  # type: ignore[assignment]
-    __lt__ = ops.less.operator
-    __le__ = ops.less_equal.operator
-    __gt__ = ops.greater.operator
-    __ge__ = ops.greater_equal.operator
-    __neg__ = ops.negative
-    __pos__ = ops.positive
-    __abs__ = ops.abs
-    __invert__ = ops.bitwise_invert
+    __add__: OperatorMethod = ops.add.operator
+    __radd__: OperatorMethod = ops.add.reflected
+    __sub__: OperatorMethod = ops.subtract.operator
+    __rsub__: OperatorMethod = ops.subtract.reflected
+    __mul__: OperatorMethod = ops.multiply.operator
+    __rmul__: OperatorMethod = ops.multiply.reflected
+    __truediv__: OperatorMethod = ops.divide.operator
+    __rtruediv__: OperatorMethod = ops.divide.reflected
+    __floordiv__: OperatorMethod = ops.floor_divide.operator
+    __rfloordiv__: OperatorMethod = ops.floor_divide.reflected
+    __mod__: OperatorMethod = ops.remainder.operator
+    __rmod__: OperatorMethod = ops.remainder.reflected
+    __pow__: OperatorMethod = ops.pow.operator
+    __rpow__: OperatorMethod = ops.pow.reflected
+    __and__: OperatorMethod = ops.bitwise_and.operator
+    __rand__: OperatorMethod = ops.bitwise_and.reflected
+    __or__: OperatorMethod = ops.bitwise_or.operator
+    __ror__: OperatorMethod = ops.bitwise_or.reflected
+    __xor__: OperatorMethod = ops.bitwise_xor.operator
+    __rxor__: OperatorMethod = ops.bitwise_xor.reflected
+    __lshift__: OperatorMethod = ops.bitwise_left_shift.operator
+    __rlshift__: OperatorMethod = ops.bitwise_left_shift.reflected
+    __rshift__: OperatorMethod = ops.bitwise_right_shift.operator
+    __rrshift__: OperatorMethod = ops.bitwise_right_shift.reflected
+    __eq__: OperatorMethod = ops.equal.operator  # type: ignore[assignment]
+    __ne__: OperatorMethod = ops.not_equal.operator  # type: ignore[assignment]
+    __lt__: OperatorMethod = ops.less.operator
+    __le__: OperatorMethod = ops.less_equal.operator
+    __gt__: OperatorMethod = ops.greater.operator
+    __ge__: OperatorMethod = ops.greater_equal.operator
+    __neg__: Unary = ops.negative
+    __pos__: Unary = ops.positive
+    __abs__: Unary = ops.abs
+    __invert__: Unary = ops.bitwise_invert
     __hash__ = object.__hash__
 
     if TYPE_CHECKING:
