@@ -399,11 +399,13 @@ def test_one_pass_follows_options_that_change(by_numpy):
     ]
 
     def run():
-        rule = optim.adamw(0.2, weight_decay=0.1)
+        betas = [0.9, 0.99]  # which is written between the steps
+        rule = optim.adamw(0.2, betas, weight_decay=0.1)
         p, slots = np.linspace(-1, 1, SMALL), {}
         slots.update(rule.slots_of(p))
         for step, options in enumerate(changes * 2):
             rule.write_arrays([(p, np.cos(3 * p), slots)], step + 1, options)
+            betas[0] -= 0.1 * (step % 3)
         return p
 
     np.testing.assert_allclose(run(), by_numpy(run), 1e-12)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import gc
 import math
 import sys
 from typing import Any
@@ -120,6 +121,23 @@ def test_a_write_to_an_array_of_numpy_ends_with_the_way_out(transform: Any) -> N
         transform(f)
     assert caught.value.__cause__ is None
     assert caught.traceback[-1].name == "f"
+    assert sys.gettrace() is None
+
+
+@only_with_frames
+def test_the_garbage_collector_may_run_before_the_error_arrives() -> None:
+    def called(phase: str, info: dict[str, int]) -> None:
+        """As a finaliser would be."""
+
+    store, before = np.zeros(2), gc.get_threshold()
+    gc.callbacks.append(called)
+    gc.set_threshold(1)
+    try:
+        with pytest.raises(NoGradientError):
+            store.flat[0] = x[0]
+    finally:
+        gc.set_threshold(*before)
+        gc.callbacks.remove(called)
     assert sys.gettrace() is None
 
 

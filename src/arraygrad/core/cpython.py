@@ -189,7 +189,9 @@ def lasting(error: Exception) -> Exception:
     handled = sys.exc_info()[1]
 
     def put_back(_: Any, event: str, arg: Any) -> None:
-        sys.settrace(None)  # whatever happens first
+        if event == "call":  # of a finaliser, perhaps: the collector may run at any time
+            return
+        sys.settrace(None)  # whatever happens next in the user's frame
         frame.f_trace = None
         # The context of an error that Python code raised for ours would be ours.
         if event == "exception" and arg[1] is not error and arg[1].__context__ is handled:

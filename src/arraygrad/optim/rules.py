@@ -194,20 +194,19 @@ class Rule(Transform):
         It is the same one for all steps. Only the numbers of the step differ.
         """
         options, _, of_step = self._at(step, {}, options)
-        given = [options[name] for name in self.options]
-        if not self.elementwise or any(hasattr(value, "dtype") for value in given):
+        given = {n: tuple(v) if isinstance(v := options[n], list) else v for n in self.options}
+        parts = [x for v in given.values() for x in (v if isinstance(v, tuple) else (v,))]
+        if not self.elementwise or any(hasattr(x, "dtype") for x in parts):
             return None, []
         dtype = arrays[0].dtype
         numbers = [None if n is None else np.asarray(n, dtype) for n in of_step]
-        fixed = [options[name] for name in self.options if name not in _OF_STEP]
         kinds = [a if a is None else a.dtype for a in (*arrays, *numbers)]
-        key = (names, *kinds, *map(id, fixed))
+        key = (names, *kinds, *(value for n, value in given.items() if n not in _OF_STEP))
         found = self._passes.get(key)
         if found is None:
             if len(self._passes) >= _MOST:
                 self._passes.clear()
-            run, constants = self._traced(arrays, names, numbers, options)
-            found = self._passes[key] = run, constants, fixed  # which keeps their identities
+            found = self._passes[key] = self._traced(arrays, names, numbers, options)
         return found[0], [*(n for n in numbers if n is not None), *found[1]]
 
     def _traced(
