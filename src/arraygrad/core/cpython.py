@@ -182,8 +182,9 @@ def lasting(error: Exception) -> Exception:
     A trace of the user's frame puts ours back. If another trace runs, as in a debugger, NumPy's
     error stays, and ours is its cause.
     """
-    frame = user_frame(1)
-    if frame is None or sys.gettrace() is not None:
+    frame, other = user_frame(1), sys.gettrace()
+    # NumPy may ask in another way after an error: then the later error is meant.
+    if frame is None or (other is not None and getattr(other, "__module__", None) != __name__):
         return error
 
     handled = sys.exc_info()[1]
