@@ -88,22 +88,11 @@ def _named(name: str) -> dtype:
     return bfloat16 if name == "bfloat16" else _BY_NAME[np.dtype(name)]
 
 
-float16 = dtype("float16")
-float32 = dtype("float32")
-float64 = dtype("float64")
-bfloat16 = dtype("bfloat16", "")
-complex64 = dtype("complex64")
-complex128 = dtype("complex128")
-uint8 = dtype("uint8")
-uint16 = dtype("uint16")
-uint32 = dtype("uint32")
-uint64 = dtype("uint64")
-int8 = dtype("int8")
-int16 = dtype("int16")
-int32 = dtype("int32")
-int64 = dtype("int64")
-bool_ = dtype("bool")
-
+float16, float32, float64 = map(dtype, ("float16", "float32", "float64"))
+uint8, uint16, uint32, uint64 = map(dtype, ("uint8", "uint16", "uint32", "uint64"))
+int8, int16, int32, int64 = map(dtype, ("int8", "int16", "int32", "int64"))
+complex64, complex128 = dtype("complex64"), dtype("complex128")
+bool_, bfloat16 = dtype("bool"), dtype("bfloat16", "")
 double, half, long, short = float64, float16, int64, int16
 cfloat, cdouble = complex64, complex128
 

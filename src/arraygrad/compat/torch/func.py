@@ -49,6 +49,20 @@ def _without_hooks() -> disable_saved_tensors_hooks:
 
 def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
     """A function that returns the gradient of `func`."""
+    return _gradient(func, argnums, has_aux, native.grad)
+
+
+def grad_and_value(
+    func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """A function that returns the gradient of `func`, and its value."""
+    both = _gradient(func, argnums, has_aux, native.value_and_grad)
+    return functools.wraps(func, updated=())(lambda *args, **kwargs: both(*args, **kwargs)[::-1])
+
+
+def _gradient(
+    func: Callable[..., Any], argnums: Any, has_aux: bool, transform: Any
+) -> Callable[..., Any]:
     _check_argnums(argnums)
 
     @functools.wraps(func, updated=())
@@ -56,27 +70,9 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> C
         _check_argnums(argnums, args)
         call = Call(func, "grad_and_value(f)(*args)", has_aux)
         with _without_hooks():
-            return call.run(native.grad(call, argnums, has_aux=has_aux), *args, **kwargs)
+            return call.run(transform(call, argnums, has_aux=has_aux), *args, **kwargs)
 
     return gradient
-
-
-def grad_and_value(
-    func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False
-) -> Callable[..., Any]:
-    """A function that returns the gradient of `func`, and its value."""
-    _check_argnums(argnums)
-
-    @functools.wraps(func, updated=())
-    def both(*args: Any, **kwargs: Any) -> Any:
-        _check_argnums(argnums, args)
-        call = Call(func, "grad_and_value(f)(*args)", has_aux)
-        transformed = native.value_and_grad(call, argnums, has_aux=has_aux)
-        with _without_hooks():
-            value, gradient = call.run(transformed, *args, **kwargs)
-        return gradient, value
-
-    return both
 
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
@@ -171,11 +167,13 @@ def jacfwd(
 ) -> Callable[..., Any]:
     """A function that returns the Jacobian of `func`, by forward mode.
 
-    The function runs once, for all columns, unless random numbers are to be others for each.
+    The function runs once, for all columns: random numbers are the same for each.
     """
     check_randomness(randomness)
     if randomness == "different":
-        return _by_columns(func, argnums, has_aux)
+        raise NotImplementedError(
+            'jacfwd(): randomness="different" is not implemented: use vmap over jvp, or "same"'
+        )
 
     @functools.wraps(func, updated=())
     def once(*args: Any, **kwargs: Any) -> Any:
@@ -207,35 +205,6 @@ def _jacobian(
         found = transform(call, argnums, has_aux=has_aux, **keywords)
         with _without_hooks() if own == "jacrev" else nullcontext():
             return call.run(found, *args, **kwargs)
-
-    return jacobian
-
-
-def _by_columns(func: Callable[..., Any], argnums: Any, has_aux: bool) -> Callable[..., Any]:
-    """The Jacobian by forward mode, with a run of the function for each element of the argument."""
-    if not isinstance(argnums, int) or has_aux:
-        raise NotImplementedError(
-            'jacfwd(): randomness="different" is for one argument, without has_aux'
-        )
-
-    @functools.wraps(func, updated=())
-    def jacobian(*args: Any, **kwargs: Any) -> Any:
-        from .creation import eye
-
-        _check_argnums(argnums, args)
-        place = argnums % len(args)
-        x = args[place]
-        check_tensors((x,), "jacfwd", "Expected inputs to be tensors")
-        basis = eye(x.numel(), dtype=x.dtype).reshape(x.numel(), *x.shape)
-
-        def of_one(value: Any) -> Any:
-            return func(*args[:place], value, *args[place + 1 :], **kwargs)
-
-        def column(tangent: Any) -> Any:
-            return jvp(of_one, (x,), (tangent,))[1]
-
-        columns = vmap(column, out_dims=-1, randomness="different")(basis)
-        return optree.tree_map(lambda c: c.reshape(*c.shape[:-1], *x.shape), columns)
 
     return jacobian
 

@@ -211,8 +211,6 @@ def _below(x: Any, y: Any) -> Any:
 
 
 clip = clamp
-
-
 clamp_min = function(
     lambda input, min: clamp.__wrapped__(input, min), name="clamp_min", in_place=True
 )

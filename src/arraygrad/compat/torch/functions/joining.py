@@ -131,8 +131,6 @@ def cat(tensors: Any, dim: int = 0) -> Any:
 
 
 concat = concatenate = cat
-
-
 stack = function(
     lambda tensors, dim=0: ops.stack(_one_dtype(tensors), axis=dim), name="stack", method=False
 )
@@ -142,8 +140,6 @@ dstack = function(lambda tensors: ops.dstack(_one_dtype(tensors)), name="dstack"
 column_stack = function(
     lambda tensors: ops.column_stack(_one_dtype(tensors)), name="column_stack", method=False
 )
-
-
 row_stack = vstack
 
 
