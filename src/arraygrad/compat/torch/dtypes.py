@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...core.array import Array
+from ..devices import Device
 from ..files import numpy_dtype
 
 __all__ = [
@@ -231,26 +232,15 @@ class finfo(_Limits):  # noqa: N801  (torch's name)
         return limits(wanted)
 
 
-class device:  # noqa: N801  (torch's name)
+class device(Device):  # noqa: N801  (torch's name)
     """Where a tensor is. There is only the CPU."""
 
-    __slots__ = ("index", "type")
+    __slots__ = ()
 
     def __init__(self, type: Any = "cpu", index: int | None = None) -> None:
-        name, _, number = str(type).partition(":")
-        if name not in ("cpu", "meta", "cuda", "mps", "xpu"):
+        super().__init__(type, index)
+        if self.type not in ("cpu", "meta", "cuda", "mps", "xpu"):
             raise RuntimeError(f"there is no device {type!r}: only the CPU is supported")
-        self.type = name
-        self.index = int(number) if number else index
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, device) and (self.type, self.index) == (other.type, other.index)
-
-    def __hash__(self) -> int:
-        return hash((self.type, self.index))
-
-    def __str__(self) -> str:
-        return self.type if self.index is None else f"{self.type}:{self.index}"
 
     def __repr__(self) -> str:
         inside = f"type={self.type!r}" + ("" if self.index is None else f", index={self.index}")

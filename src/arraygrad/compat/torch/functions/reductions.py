@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -237,11 +236,9 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
     axis = checked(dim, input.ndim)
     if not 0 <= k <= (input.shape[axis] if input.ndim else 1):
         raise RuntimeError(f"selected index k out of range: {k}")
-    if not input.ndim:
-        return _Topk(input, ops.astype(ops.zeros_like(input), np.int64))
-    index = ops.argsort(input, axis=axis, descending=largest, stable=True)
-    index = index[(slice(None),) * axis + (slice(0, k),)]
-    return _Topk(ops.take_along_axis(input, index, axis=axis), index)
+    values, index = _sorted(input, axis, largest)
+    first = (slice(None),) * axis + (slice(0, k),) if input.ndim else ...
+    return _Topk(values[first], index[first])
 
 
 @function
@@ -373,25 +370,15 @@ def _log_of_both(x: Any, y: Any) -> Any:
     return ops.where(none, -math.inf, both)
 
 
-def _running_places(better: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    def compute(xp: Any, x: Any) -> Any:
-        places = np.zeros(x.shape, np.int64)
-        best = x[..., 0]
-        for i in range(1, x.shape[-1]):
-            new = better(x[..., i], best) | np.isnan(x[..., i])
-            best = np.where(new, x[..., i], best)
-            places[..., i] = np.where(new, i, places[..., i - 1])
-        return places
-
-    return compute
-
-
-def _running_extreme(name: str, better: Callable[[Any, Any], Any]) -> Published:
+def _running_extreme(name: str, ufunc: Any) -> Published:
     pair = _pair(name)
+
+    def compute(xp: Any, x: Any) -> Any:
+        new = (x == ufunc.accumulate(x, axis=-1)) | np.isnan(x)
+        return np.maximum.accumulate(np.where(new, np.arange(x.shape[-1]), 0), axis=-1)
+
     # Where the extreme of the elements up to each one of the last axis is.
-    where = constant(
-        f"torch.{name}", "x", compute=_running_places(better), kind=Opaque(leading=True)
-    )
+    where = constant(f"torch.{name}", "x", compute=compute, kind=Opaque(leading=True))
 
     def along(input: Any, dim: int) -> Any:
         axis = checked(dim, input.ndim)
@@ -404,8 +391,8 @@ def _running_extreme(name: str, better: Callable[[Any, Any], Any]) -> Published:
     return function(along, name=name)
 
 
-cummax = _running_extreme("cummax", np.greater_equal)
-cummin = _running_extreme("cummin", np.less_equal)
+cummax = _running_extreme("cummax", np.maximum)
+cummin = _running_extreme("cummin", np.minimum)
 
 
 def _softened(native: Any) -> Published:
