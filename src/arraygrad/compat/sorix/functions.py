@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ... import ops
+from ...interop import torch_files as files
 from ...random import Stream
-from .. import files
 from ..facade import makers, sizes
 from ..torchlike import FUNCTIONS
 from .kinds import Device, numpy_dtype

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ...core.array import Array
+from ...interop.torch_files import numpy_dtype
 from ..devices import Device
-from ..files import numpy_dtype
 
 __all__ = [
     "Size", "bfloat16", "cdouble", "cfloat", "channels_last", "complex64", "complex128",
