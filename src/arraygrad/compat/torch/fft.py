@@ -38,8 +38,7 @@ def _one(name: str) -> Callable[..., Tensor]:
     def made(input: Any, n: int | None = None, dim: int = -1, norm: Any = None) -> Any:
         return function(_ready(input, name), n=n, axis=dim, norm=norm or "backward")
 
-    made.__doc__ = function.__doc__
-    return _function(made, name=name, method=False)
+    return _function(made, name=name, method=False, doc=function.__doc__)
 
 
 def _many(own: str, name: str, conjugates: bool = False) -> Callable[..., Tensor]:
@@ -57,8 +56,7 @@ def _many(own: str, name: str, conjugates: bool = False) -> Callable[..., Tensor
         return ops.conj(function(ops.conj(x), s=s, axes=axes, norm=norm))
 
     turned = f"`{name}` of the conjugate, with the other norm: one side of it is Hermitian."
-    made.__doc__ = turned if conjugates else function.__doc__
-    return _function(made, name=own, method=False)
+    return _function(made, name=own, method=False, doc=turned if conjugates else function.__doc__)
 
 
 fft, ifft, rfft, irfft = _one("fft"), _one("ifft"), _one("rfft"), _one("irfft")

@@ -159,11 +159,7 @@ def jacrev(
 
 
 def jacfwd(
-    func: Callable[..., Any],
-    argnums: Any = 0,
-    has_aux: bool = False,
-    *,
-    randomness: str = "error",
+    func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error"
 ) -> Callable[..., Any]:
     """A function that returns the Jacobian of `func`, by forward mode.
 

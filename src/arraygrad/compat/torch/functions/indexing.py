@@ -515,8 +515,7 @@ def _triangle(name: str, native: Any, doc: str) -> Any:
         check_device(device)
         return asarray(np.stack(native(row, offset, col)).astype(dtype or np.int64))
 
-    made.__doc__ = doc
-    return function(made, name=name, method=False)
+    return function(made, name=name, method=False, doc=doc)
 
 
 tril_indices = _triangle("tril_indices", np.tril_indices, "The places of a lower triangle.")

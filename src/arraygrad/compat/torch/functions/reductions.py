@@ -51,8 +51,7 @@ def _reduction(
         return native(input, axis=axis, keepdims=keepdim)
 
     own = name or native.__name__
-    reduced.__doc__ = native.__doc__
-    return function(reduced, name=own)
+    return function(reduced, name=own, doc=native.__doc__)
 
 
 sum = _reduction(ops.sum)
@@ -70,8 +69,7 @@ def _truths(native: Any) -> Published:
         found = native(ops.not_equal(input, 0), axis=axes_of(dim, input.ndim), keepdims=keepdim)
         return ops.astype(found, np.uint8) if input.dtype == np.uint8 else found
 
-    reduced.__doc__ = native.__doc__
-    return function(reduced, name=native.__name__)
+    return function(reduced, name=native.__name__, doc=native.__doc__)
 
 
 all = _truths(ops.all)
@@ -108,8 +106,7 @@ def _spread(native: Any) -> Published:
             )
         return in_single(native, input, axis=axis, correction=correction, keepdims=keepdim)
 
-    reduced.__doc__ = native.__doc__
-    return function(reduced, name=native.__name__)
+    return function(reduced, name=native.__name__, doc=native.__doc__)
 
 
 std = _spread(ops.std)
@@ -120,8 +117,12 @@ def _with_mean(spread: Published) -> Published:
     def both(input: Any, *args: Any, **kwargs: Any) -> Any:
         return spread.__wrapped__(input, *args, **kwargs), _mean_like(input, *args, **kwargs)
 
-    both.__doc__ = f"`{spread.__name__}`, and the mean."
-    return function(both, name=f"{spread.__name__}_mean", method=False)
+    return function(
+        both,
+        name=f"{spread.__name__}_mean",
+        method=False,
+        doc=f"`{spread.__name__}`, and the mean.",
+    )
 
 
 var_mean, std_mean = _with_mean(var), _with_mean(std)
@@ -169,8 +170,7 @@ def _extreme(native: Any, position: Any, pick: Any, name: str) -> Published:
         index = position(input, axis=axis, keepdims=True)
         return pair(*_chosen(input, index, axis, keepdim))
 
-    reduced.__doc__ = native.__doc__
-    return function(reduced, name=name, dtypes="promoted")
+    return function(reduced, name=name, dtypes="promoted", doc=native.__doc__)
 
 
 max = _extreme(ops.max, ops.argmax, ops.maximum, "max")
@@ -184,8 +184,7 @@ def _position(native: Any) -> Published:
             raise IndexError(f"{native.__name__}(): the tensor is empty: say which dim to reduce")
         return native(input, axis=axes_of(dim, input.ndim), keepdims=keepdim)
 
-    reduced.__doc__ = native.__doc__
-    return function(reduced, name=native.__name__)
+    return function(reduced, name=native.__name__, doc=native.__doc__)
 
 
 argmax = _position(ops.argmax)
@@ -284,8 +283,7 @@ def _middle(name: str, skips: bool) -> Published:
         order = ops.argsort(x, axis=axis, stable=True)
         return pair(*_chosen(x, ops.take_along_axis(order, rank, axis=axis), axis, keepdim))
 
-    reduced.__doc__ = "The element in the middle."
-    return function(reduced, name=name)
+    return function(reduced, name=name, doc="The element in the middle.")
 
 
 median, nanmedian = _middle("median", False), _middle("nanmedian", True)
@@ -328,8 +326,7 @@ def _quantile(native: Any) -> Published:
         axis = axes_of(dim, input.ndim)
         return native(input, q, axis=axis, keepdims=keepdim, method=interpolation)
 
-    reduced.__doc__ = native.__doc__
-    return function(reduced, name=native.__name__)
+    return function(reduced, name=native.__name__, doc=native.__doc__)
 
 
 quantile, nanquantile = _quantile(ops.quantile), _quantile(ops.nanquantile)
@@ -344,8 +341,7 @@ def _running(native: Any, name: str) -> Published:
         axis = checked(dim, x.ndim)
         return in_single(native, x, axis=axis) if x.ndim else ops.copy(x)
 
-    along.__doc__ = native.__doc__
-    return function(along, name=name, in_place=True)
+    return function(along, name=name, in_place=True, doc=native.__doc__)
 
 
 cumsum = _running(ops.cumulative_sum, "cumsum")
@@ -387,8 +383,9 @@ def _running_extreme(name: str, ufunc: Any) -> Published:
         index = ops.moveaxis(where(ops.moveaxis(input.detach(), axis, -1)), -1, axis)
         return pair(ops.take_along_axis(input, index, axis=axis), index)
 
-    along.__doc__ = f"The {name[3:]}imum up to each element, and where it is."
-    return function(along, name=name)
+    return function(
+        along, name=name, doc=f"The {name[3:]}imum up to each element, and where it is."
+    )
 
 
 cummax = _running_extreme("cummax", np.maximum)
@@ -402,8 +399,7 @@ def _softened(native: Any) -> Published:
             x = ops.astype(x, default_for("f"))
         return native(x, axis=checked(dim, x.ndim) if x.ndim else None)
 
-    along.__doc__ = native.__doc__
-    return function(along, name=native.__name__)
+    return function(along, name=native.__name__, doc=native.__doc__)
 
 
 softmax = _softened(special.softmax)
