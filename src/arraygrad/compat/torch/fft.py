@@ -67,8 +67,8 @@ rfft2, irfft2 = _many("rfft2", "rfftn"), _many("irfft2", "irfftn")
 hfftn, hfft2 = _many("hfftn", "irfftn", True), _many("hfft2", "irfftn", True)
 ihfftn, ihfft2 = _many("ihfftn", "rfftn", True), _many("ihfft2", "rfftn", True)
 fftshift, ifftshift = (
-    _function(lambda input, dim=None, of=of: of(input, axes=dim), name=of.__name__, method=False)
-    for of in (native.fftshift, native.ifftshift)
+    _function(lambda input, dim=None, of=of: of(input, axes=dim), name=name, method=False)
+    for name, of in (("fftshift", native.fftshift), ("ifftshift", native.ifftshift))
 )
 
 
