@@ -10,9 +10,9 @@ from .printing import OPTIONS, PROFILES
 
 __all__ = [
     "accelerator", "are_deterministic_algorithms_enabled", "backends", "compiler", "distributed",
-    "get_default_device", "get_float32_matmul_precision", "is_autocast_enabled", "jit", "mps",
-    "set_default_device", "set_float32_matmul_precision", "set_printoptions",
-    "use_deterministic_algorithms", "version", "xpu",
+    "get_default_device", "get_float32_matmul_precision", "get_num_interop_threads",
+    "is_autocast_enabled", "jit", "mps", "set_default_device", "set_float32_matmul_precision",
+    "set_num_interop_threads", "set_printoptions", "use_deterministic_algorithms", "version", "xpu",
 ]  # fmt: skip
 
 
@@ -69,7 +69,7 @@ distributed = SimpleNamespace(
     get_rank=lambda group=None: 0,
 )
 is_autocast_enabled = _no
-_chosen = {"deterministic": False, "precision": "highest"}
+_chosen: dict[str, Any] = {"deterministic": False, "precision": "highest", "interop": 1}
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
@@ -92,6 +92,16 @@ def set_float32_matmul_precision(precision: str) -> None:
 def get_float32_matmul_precision() -> str:
     """What was set."""
     return str(_chosen["precision"])
+
+
+def set_num_interop_threads(number: int) -> None:
+    """Nothing runs beside something else here, whatever is set."""
+    _chosen["interop"] = int(number)
+
+
+def get_num_interop_threads() -> int:
+    """What was set."""
+    return int(_chosen["interop"])
 
 
 def set_default_device(device: Any) -> None:
