@@ -163,13 +163,11 @@ def jacfwd(
 ) -> Callable[..., Any]:
     """A function that returns the Jacobian of `func`, by forward mode.
 
-    The function runs once, for all columns: random numbers are the same for each.
+    The function runs once, for all columns, unless random numbers are to be others for each.
     """
     check_randomness(randomness)
     if randomness == "different":
-        raise NotImplementedError(
-            'jacfwd(): randomness="different" is not implemented: use vmap over jvp, or "same"'
-        )
+        return _by_columns(func, argnums, has_aux)
 
     @functools.wraps(func, updated=())
     def once(*args: Any, **kwargs: Any) -> Any:
@@ -201,6 +199,35 @@ def _jacobian(
         found = transform(call, argnums, has_aux=has_aux, **keywords)
         with _without_hooks() if own == "jacrev" else nullcontext():
             return call.run(found, *args, **kwargs)
+
+    return jacobian
+
+
+def _by_columns(func: Callable[..., Any], argnums: Any, has_aux: bool) -> Callable[..., Any]:
+    """The Jacobian by forward mode, with a run of the function for each element of the argument."""
+    if not isinstance(argnums, int) or has_aux:
+        raise NotImplementedError(
+            'jacfwd(): randomness="different" is for one argument, without has_aux'
+        )
+
+    @functools.wraps(func, updated=())
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        from .creation import eye
+
+        _check_argnums(argnums, args)
+        place = argnums % len(args)
+        x = args[place]
+        check_tensors((x,), "jacfwd", "Expected inputs to be tensors")
+        basis = eye(x.numel(), dtype=x.dtype).reshape(x.numel(), *x.shape)
+
+        def of_one(value: Any) -> Any:
+            return func(*args[:place], value, *args[place + 1 :], **kwargs)
+
+        def column(tangent: Any) -> Any:
+            return jvp(of_one, (x,), (tangent,))[1]
+
+        columns = vmap(column, out_dims=-1, randomness="different")(basis)
+        return optree.tree_map(lambda c: c.reshape(*c.shape[:-1], *x.shape), columns)
 
     return jacobian
 
