@@ -219,6 +219,8 @@ def test_randomness_in_vmap() -> None:
     assert len(np.unique(different.numpy())) == 8
     chunks = torch.vmap(lambda r: r + torch.rand(2), randomness="same", chunk_size=3)(rows)
     assert torch.equal(chunks[0], chunks[3])
+    noisy = torch.func.jacfwd(lambda x: torch.rand(()) * x, randomness="different")(torch.ones(3))
+    assert len(set(noisy.diagonal().tolist())) == 3
 
 
 def test_writes_to_arguments_of_vmap_are_seen_outside() -> None:

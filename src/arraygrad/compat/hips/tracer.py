@@ -14,12 +14,7 @@ from ...core.levels import new_level
 from .boxes import ArrayBox, Box, NodeBox, getval, isbox, node_box, part_of
 from .builtins import DictBox, SequenceBox
 from .helpers import subvals, toposort
-from .primitives import (
-    notrace_primitive,
-    notrace_primitives,
-    primitive,
-    register_notrace,
-)
+from .primitives import notrace_primitive, notrace_primitives, primitive, register_notrace
 from .structures import CONTAINERS, Hole, filled, taken
 
 __all__ = [

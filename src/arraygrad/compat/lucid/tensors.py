@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from ...arrays.creation import asarray
 from ...arrays.creation import tensor as native_tensor
 from ...errors import NoGradientError
+from ..devices import Device
 from ..facade import Facade, makers, unwrapped
 from ..torchlike import FUNCTIONS
 from ._C.engine import check_alike, in_lucids_words
@@ -28,19 +29,16 @@ int8, int16, int32, int64 = map(np.dtype, (np.int8, np.int16, np.int32, np.int64
 complex64, complex128, bool_ = map(np.dtype, (np.complex64, np.complex128, np.bool_))
 
 
-class device:  # noqa: N801  (Lucid's name)
+class device(Device):  # noqa: N801  (Lucid's name)
     """Where a tensor is: always the processor's memory here."""
 
     def __init__(self, type: Any = "cpu") -> None:
-        self.type = str(type)
-        if self.type != "cpu":
+        super().__init__(type)
+        if str(self) != "cpu":
             raise RuntimeError(
-                f"there is no device {self.type!r} here, only 'cpu': use arraygrad itself with "
+                f"there is no device {str(self)!r} here, only 'cpu': use arraygrad itself with "
                 "MLX arrays for Metal"
             )
-
-    def __str__(self) -> str:
-        return self.type
 
     def __repr__(self) -> str:
         return f"device({self.type!r})"
@@ -48,8 +46,7 @@ class device:  # noqa: N801  (Lucid's name)
     def __eq__(self, other: object) -> bool:
         return str(other) == self.type
 
-    def __hash__(self) -> int:
-        return hash(self.type)
+    __hash__ = Device.__hash__
 
 
 class Tensor(Facade):
@@ -174,25 +171,17 @@ class Tensor(Facade):
         """Whether the elements are real numbers, not whole ones."""
         return bool(self.dtype.kind == "f")
 
-    # --- in place ---
-
-    def __iadd__(self, other: Any) -> Self:
-        return self._written(self._inner.add_, other)
-
-    def __isub__(self, other: Any) -> Self:
-        return self._written(self._inner.sub_, other)
-
-    def __imul__(self, other: Any) -> Self:
-        return self._written(self._inner.mul_, other)
-
-    def __itruediv__(self, other: Any) -> Self:
-        return self._written(self._inner.div_, other)
-
     def __repr__(self) -> str:
         text = repr(self._inner)
         return text.replace(", dtype=float32", "") if self.dtype == float32 else text
 
 
+def _in_place(name: str) -> Any:
+    return lambda self, other: self._written(getattr(self._inner, name), other)
+
+
+for _name, _write in {"add": "add_", "sub": "sub_", "mul": "mul_", "truediv": "div_"}.items():
+    setattr(Tensor, f"__i{_name}__", _in_place(_write))
 Tensor._adopt({**FUNCTIONS, **OWN})
 for _name, _kind in {"float": float32, "double": float64, "long": int64, "int": int32}.items():
     setattr(Tensor, _name, functools.partialmethod(Tensor.to, _kind))

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...arrays.tensor import Tensor
 from ...autograd import no_grad
-from ..files import TYPE_NAMES
+from ...interop.torch_files import TYPE_NAMES
 
 _WIDTH = 80
 

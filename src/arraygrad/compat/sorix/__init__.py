@@ -16,23 +16,9 @@ from . import autograd, nn, optim, utils  # noqa: F401
 from .autograd import grad
 from .functions import *
 from .functions import __all__ as _functions
-from .tensor import Device as device  # noqa: N813  (sorix has this name)
-from .tensor import (
-    Tensor,
-    bool_,
-    float16,
-    float32,
-    float64,
-    get_xp,
-    int16,
-    int32,
-    int64,
-    is_grad_enabled,
-    no_grad,
-    set_grad_enabled,
-    tensor,
-    uint8,
-)
+from .kinds import Device as device  # noqa: N813  (sorix has this name)
+from .kinds import bool_, float16, float32, float64, int16, int32, int64, uint8
+from .tensor import Tensor, get_xp, is_grad_enabled, no_grad, set_grad_enabled, tensor
 
 float, double, half = float32, float64, float16
 int, long, short, byte, bool = int32, int64, int16, uint8, bool_

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ... import ops
+from ...interop import torch_files as files
 from ...random import Stream
-from .. import files
 from ..facade import makers, sizes
 from ..torchlike import FUNCTIONS
 from .kinds import Device, numpy_dtype
@@ -138,11 +138,9 @@ def _gather(x: Any, dim: int, index: Any) -> Any:
 
 
 gather = _lifted(_gather)
-reshape = _lifted(FUNCTIONS["reshape"])
-flatten, repeat = _lifted(FUNCTIONS["flatten"]), _lifted(FUNCTIONS["repeat"])
 for _name in (
-    "cat stack squeeze unsqueeze t clamp unbind split chunk permute where transpose sigmoid "
-    "softmax diag sin cos tan tanh exp log sqrt mean sum add sub mul div matmul pow abs sign round "
-    "floor ceil relu"
+    "reshape flatten repeat cat stack squeeze unsqueeze t clamp unbind split chunk permute "
+    "where transpose sigmoid softmax diag sin cos tan tanh exp log sqrt mean sum add sub mul "
+    "div matmul pow abs sign round floor ceil relu"
 ).split():
     globals()[_name] = _lifted(FUNCTIONS[_name])

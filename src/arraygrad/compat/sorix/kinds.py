@@ -6,31 +6,27 @@ from typing import Any
 
 import numpy as np
 
+from .. import devices
+
 __all__ = [
     "DType", "Device", "Size", "bool_", "float16", "float32", "float64", "int16", "int32", "int64",
     "numpy_dtype", "uint8",
 ]  # fmt: skip
 
 
-class Device:
+class Device(devices.Device):
     """Where a tensor is: always the processor's memory here."""
 
     def __init__(self, device: str | Device) -> None:
-        name = str(device)
-        self.type, _, index = name.partition(":")
-        self.index = int(index) if index else None if self.type == "cpu" else 0
+        super().__init__(device, None if str(device) == "cpu" else 0)
 
     def __repr__(self) -> str:
         return f"device(type={self.type!r})" if self.index is None else f"device({str(self)!r})"
 
-    def __str__(self) -> str:
-        return self.type if self.index is None else f"{self.type}:{self.index}"
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, str | Device) and str(self) == str(Device(other))
 
-    def __hash__(self) -> int:
-        return hash(str(self))
+    __hash__ = devices.Device.__hash__
 
 
 class Size(tuple[int, ...]):

@@ -16,25 +16,9 @@ from ...arrays.tensor import Tensor as Native
 from ...autograd import is_grad_enabled, no_grad, set_grad_enabled
 from ..facade import Facade, unwrapped
 from ..torchlike import FUNCTIONS
-from .kinds import (
-    Device,
-    DType,
-    Size,
-    bool_,
-    float16,
-    float32,
-    float64,
-    int16,
-    int32,
-    int64,
-    numpy_dtype,
-    uint8,
-)
+from .kinds import Device, DType, Size, bool_, float16, float32, float64, int32, int64, numpy_dtype
 
-__all__ = [
-    "DType", "Device", "Size", "Tensor", "bool_", "float16", "float32", "float64", "get_xp",
-    "int16", "int32", "int64", "is_grad_enabled", "no_grad", "set_grad_enabled", "tensor", "uint8",
-]  # fmt: skip
+__all__ = ["Tensor", "get_xp", "is_grad_enabled", "no_grad", "set_grad_enabled", "tensor"]
 
 
 def get_xp(*arrays: Any) -> Any:

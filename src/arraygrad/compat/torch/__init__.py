@@ -71,46 +71,8 @@ from .functions.turning import *
 from .handles import Tensor
 from .installing import install
 from .machine import *
-from .nn.functional import (
-    adaptive_avg_pool1d,
-    adaptive_max_pool1d,
-    alpha_dropout,
-    avg_pool1d,
-    batch_norm,
-    bilinear,
-    binary_cross_entropy_with_logits,
-    celu,
-    channel_shuffle,
-    conv1d,
-    conv2d,
-    conv3d,
-    conv_transpose1d,
-    conv_transpose2d,
-    conv_transpose3d,
-    cosine_embedding_loss,
-    cosine_similarity,
-    dropout,
-    embedding,
-    feature_alpha_dropout,
-    group_norm,
-    hardshrink,
-    hinge_embedding_loss,
-    kl_div,
-    layer_norm,
-    margin_ranking_loss,
-    max_pool1d,
-    max_pool2d,
-    max_pool3d,
-    pairwise_distance,
-    pixel_shuffle,
-    pixel_unshuffle,
-    poisson_nll_loss,
-    prelu,
-    rms_norm,
-    rrelu,
-    selu,
-    triplet_margin_loss,
-)
+from .nn import top_level as _top_level
+from .nn.top_level import *
 from .predicates import *
 from .random import *
 from .serialization import *
@@ -128,18 +90,11 @@ newaxis = None
 __version__ = "2.13.0+arraygrad"  # the version whose meanings the names have
 
 __all__ = [
-    "GradScaler", "Tensor", "adaptive_avg_pool1d", "adaptive_max_pool1d", "alpha_dropout", "amp",
-    "autocast", "autograd", "avg_pool1d", "bartlett_window", "batch_norm", "bilinear",
-    "binary_cross_entropy_with_logits", "blackman_window", "bool", "celu", "channel_shuffle",
-    "compile", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
-    "conv_transpose3d", "cosine_embedding_loss", "cosine_similarity", "cuda", "distributions",
-    "dropout", "e", "embedding", "feature_alpha_dropout", "fft", "float", "func", "get_num_threads",
-    "group_norm", "hamming_window", "hann_window", "hardshrink", "hinge_embedding_loss", "inf",
-    "install", "int", "istft", "kaiser_window", "kl_div", "layer_norm", "linalg", "lu_unpack",
-    "margin_ranking_loss", "max_pool1d", "max_pool2d", "max_pool3d", "nan", "newaxis", "nn",
-    "optim", "pairwise_distance", "pi", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss",
-    "prelu", "return_types", "rms_norm", "rrelu", "selu", "set_num_threads", "signal", "special",
-    "stft", "testing", "triplet_margin_loss", "types", "utils", "vmap",
+    "GradScaler", "Tensor", "amp", "autocast", "autograd", "bartlett_window", "blackman_window",
+    "bool", "compile", "cuda", "distributions", "e", "fft", "float", "func", "get_num_threads",
+    "hamming_window", "hann_window", "inf", "install", "int", "istft", "kaiser_window", "linalg",
+    "lu_unpack", "nan", "newaxis", "nn", "optim", "pi", "return_types", "set_num_threads", "signal",
+    "special", "stft", "testing", "types", "utils", "vmap",
 ]  # fmt: skip
 __all__ += _dtypes.__all__
 __all__ += _grad_mode.__all__
@@ -153,6 +108,7 @@ __all__ += _products.__all__
 __all__ += _reductions.__all__
 __all__ += _shapes.__all__
 __all__ += _statistics.__all__
+__all__ += _top_level.__all__
 __all__ += _turning.__all__
 __all__ += _predicates.__all__
 __all__ += _random.__all__

@@ -31,15 +31,14 @@ class GradScaler:
         """The loss itself."""
         return outputs
 
-    def unscale_(self, optimizer: Any) -> None:
-        """Nothing: the gradients are not scaled."""
-
     def step(self, optimizer: Any, *args: Any, **keywords: Any) -> Any:
         """A step of the optimiser."""
         return optimizer.step(*args, **keywords)
 
-    def update(self, new_scale: Any = None) -> None:
-        """Nothing: there is no scale."""
+    def update(self, *args: Any, **keywords: Any) -> None:
+        """Nothing, as `unscale_` and `load_state_dict`: there is no scale."""
+
+    unscale_ = load_state_dict = update
 
     def get_scale(self) -> float:
         """One."""
@@ -52,6 +51,3 @@ class GradScaler:
     def state_dict(self) -> dict[str, Any]:
         """Empty."""
         return {}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Nothing: there is no state."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ... import ops
-from ..files import TYPE_NAMES
+from ...interop.torch_files import TYPE_NAMES
 from . import creation
 from .creation import check_layout
 from .dtypes import NAMED, check_device, dtype, get_default_dtype, numpy_of, of_numpy

@@ -49,14 +49,10 @@ def _shallow(self: Tensor) -> Tensor:
     return made
 
 
-def _made(cls: type[Tensor], *args: Any, **keywords: Any) -> Any:
-    return creation.legacy(cls, args)
-
-
 attach(
     __copy__=_shallow,
     __deepcopy__=_deepcopy,
-    __new__=_made,
+    __new__=lambda cls, *args, **keywords: creation.legacy(cls, args),
     __reduce_ex__=_reduce,
     __repr__=described,
 )

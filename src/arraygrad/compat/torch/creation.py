@@ -163,26 +163,21 @@ def usual(dtype: Any) -> np.dtype[Any]:
 
 
 def filled(name: str, doc: str, fill: Callable[..., Any]) -> Callable[..., Tensor]:
-    """The function that makes a tensor of a shape: `fill(shape, dtype, ...)` gives the array."""
+    """The function that makes a tensor of a shape: `fill(shape, dtype=…)` gives the array."""
 
     def make(*shape: Any, dtype: Any, size: Any = None, **own: Any) -> Any:
         found = sizes(unwrap(shape if size is None else (size,)))
         if min(found, default=0) < 0:
             raise RuntimeError(f"{name}(): negative dimension in size {found}")
         with as_torch_raises():
-            return fill(found, usual(dtype), **own)
+            return fill(found, dtype=usual(dtype), **own)
 
     make.__name__, make.__doc__ = name, doc
     return makes(make)
 
 
-zeros = filled("zeros", "Zeros.", lambda shape, dtype: native.zeros(shape, dtype=dtype))
-ones = filled("ones", "Ones.", lambda shape, dtype: native.ones(shape, dtype=dtype))
-empty = filled(
-    "empty",
-    "A tensor whose elements are to be written.",
-    lambda shape, dtype: native.empty(shape, dtype=dtype),
-)
+zeros, ones = filled("zeros", "Zeros.", native.zeros), filled("ones", "Ones.", native.ones)
+empty = filled("empty", "A tensor whose elements are to be written.", native.empty)
 
 
 @makes

@@ -643,7 +643,7 @@ _KL: dict[Any, Callable[..., Any]] = {
     Uniform: _kl_uniform,
 }
 _REGISTERED: dict[tuple[type, type], Callable[[Any, Any], Any]] = {
-    (Independent, Independent): lambda p, q: p._summed(kl_divergence(p.base_dist, q.base_dist)),
+    (Independent, Independent): lambda p, q: p._summed(kl_divergence(p.base_dist, q.base_dist))
 }
 
 

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ...core.array import Array
-from ..files import numpy_dtype
+from ...interop.torch_files import numpy_dtype
+from ..devices import Device
 
 __all__ = [
     "Size", "bfloat16", "cdouble", "cfloat", "channels_last", "complex64", "complex128",
@@ -88,22 +89,11 @@ def _named(name: str) -> dtype:
     return bfloat16 if name == "bfloat16" else _BY_NAME[np.dtype(name)]
 
 
-float16 = dtype("float16")
-float32 = dtype("float32")
-float64 = dtype("float64")
-bfloat16 = dtype("bfloat16", "")
-complex64 = dtype("complex64")
-complex128 = dtype("complex128")
-uint8 = dtype("uint8")
-uint16 = dtype("uint16")
-uint32 = dtype("uint32")
-uint64 = dtype("uint64")
-int8 = dtype("int8")
-int16 = dtype("int16")
-int32 = dtype("int32")
-int64 = dtype("int64")
-bool_ = dtype("bool")
-
+float16, float32, float64 = map(dtype, ("float16", "float32", "float64"))
+uint8, uint16, uint32, uint64 = map(dtype, ("uint8", "uint16", "uint32", "uint64"))
+int8, int16, int32, int64 = map(dtype, ("int8", "int16", "int32", "int64"))
+complex64, complex128 = dtype("complex64"), dtype("complex128")
+bool_, bfloat16 = dtype("bool"), dtype("bfloat16", "")
 double, half, long, short = float64, float16, int64, int16
 cfloat, cdouble = complex64, complex128
 
@@ -242,26 +232,15 @@ class finfo(_Limits):  # noqa: N801  (torch's name)
         return limits(wanted)
 
 
-class device:  # noqa: N801  (torch's name)
+class device(Device):  # noqa: N801  (torch's name)
     """Where a tensor is. There is only the CPU."""
 
-    __slots__ = ("index", "type")
+    __slots__ = ()
 
     def __init__(self, type: Any = "cpu", index: int | None = None) -> None:
-        name, _, number = str(type).partition(":")
-        if name not in ("cpu", "meta", "cuda", "mps", "xpu"):
+        super().__init__(type, index)
+        if self.type not in ("cpu", "meta", "cuda", "mps", "xpu"):
             raise RuntimeError(f"there is no device {type!r}: only the CPU is supported")
-        self.type = name
-        self.index = int(number) if number else index
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, device) and (self.type, self.index) == (other.type, other.index)
-
-    def __hash__(self) -> int:
-        return hash((self.type, self.index))
-
-    def __str__(self) -> str:
-        return self.type if self.index is None else f"{self.type}:{self.index}"
 
     def __repr__(self) -> str:
         inside = f"type={self.type!r}" + ("" if self.index is None else f", index={self.index}")

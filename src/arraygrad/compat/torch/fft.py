@@ -19,18 +19,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _one(name: str) -> Callable[..., Tensor]:
-    """A transform along one axis."""
-    function = getattr(native, name)
-
-    def made(input: Any, n: int | None = None, dim: int = -1, norm: Any = None) -> Any:
-        return function(_ready(input, name), n=n, axis=dim, norm=norm or "backward")
-
-    made.__doc__ = function.__doc__
-    found: Callable[..., Tensor] = _function(made, name=name, method=False)
-    return found
-
-
 def _ready(x: Any, name: str) -> Any:
     """Integers as floating-point numbers; real numbers as complex, if a transform needs them."""
     if x.dtype.kind in "biu":
@@ -43,60 +31,44 @@ def _ready(x: Any, name: str) -> Any:
 _COMPLEX = {"fft", "ifft", "fftn", "ifftn", "hfft", "irfft", "irfftn"}
 
 
-def _many(name: str, default: Any = None) -> Callable[..., Tensor]:
-    """A transform along several axes."""
+def _one(name: str) -> Callable[..., Tensor]:
+    """A transform along one axis."""
     function = getattr(native, name)
+
+    def made(input: Any, n: int | None = None, dim: int = -1, norm: Any = None) -> Any:
+        return function(_ready(input, name), n=n, axis=dim, norm=norm or "backward")
+
+    return _function(made, name=name, method=False, doc=function.__doc__)
+
+
+def _many(own: str, name: str, conjugates: bool = False) -> Callable[..., Tensor]:
+    """A transform along several axes: one of arraygrad's, or its conjugate with the other norm."""
+    function, default = getattr(native, name), (-2, -1) if own.endswith("2") else None
 
     def made(input: Any, s: Any = None, dim: Any = default, norm: Any = None) -> Any:
         axes = (dim,) if isinstance(dim, int) else dim
         if axes is None and s is not None:
             axes = tuple(range(-len(s), 0))
-        return function(_ready(input, name), s=s, axes=axes, norm=norm or "backward")
+        x, norm = _ready(input, name), norm or "backward"
+        if not conjugates:
+            return function(x, s=s, axes=axes, norm=norm)
+        norm = {"backward": "forward", "forward": "backward"}.get(norm, norm)
+        return ops.conj(function(ops.conj(x), s=s, axes=axes, norm=norm))
 
-    made.__doc__ = function.__doc__
-    own = name if default is None else f"{name[:-1]}2"
-    found: Callable[..., Tensor] = _function(made, name=own, method=False)
-    return found
+    turned = f"`{name}` of the conjugate, with the other norm: one side of it is Hermitian."
+    return _function(made, name=own, method=False, doc=turned if conjugates else function.__doc__)
 
 
 fft, ifft, rfft, irfft = _one("fft"), _one("ifft"), _one("rfft"), _one("irfft")
 hfft, ihfft = _one("hfft"), _one("ihfft")
-fftn, ifftn, rfftn, irfftn = _many("fftn"), _many("ifftn"), _many("rfftn"), _many("irfftn")
-fft2, ifft2 = _many("fftn", (-2, -1)), _many("ifftn", (-2, -1))
-rfft2, irfft2 = _many("rfftn", (-2, -1)), _many("irfftn", (-2, -1))
-
-_OPPOSITE = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
-
-
-def _hermitian(name: str, default: Any = None) -> Callable[..., Tensor]:
-    """A transform with a Hermitian side along several axes: one of real numbers, conjugated."""
-    back = name.startswith("ih")
-
-    def made(input: Any, s: Any = None, dim: Any = default, norm: Any = None) -> Any:
-        other = _OPPOSITE[norm or "backward"]
-        if back:
-            return ops.conj(rfftn.__wrapped__(input, s, dim, other))  # type: ignore[attr-defined]
-        x = _ready(input, "irfftn")
-        return irfftn.__wrapped__(ops.conj(x), s, dim, other)  # type: ignore[attr-defined]
-
-    made.__doc__ = (
-        "The inverse of `hfftn`: half of the Hermitian transform of real numbers."
-        if back
-        else "The real transform of a signal that is Hermitian, of which half is given."
-    )
-    found: Callable[..., Tensor] = _function(made, name=name, method=False)
-    return found
-
-
-hfftn, ihfftn = _hermitian("hfftn"), _hermitian("ihfftn")
-hfft2, ihfft2 = _hermitian("hfft2", (-2, -1)), _hermitian("ihfft2", (-2, -1))
-
-
-fftshift = _function(
-    lambda input, dim=None: native.fftshift(input, axes=dim), name="fftshift", method=False
-)
-ifftshift = _function(
-    lambda input, dim=None: native.ifftshift(input, axes=dim), name="ifftshift", method=False
+fftn, ifftn, rfftn, irfftn = (_many(name, name) for name in ("fftn", "ifftn", "rfftn", "irfftn"))
+fft2, ifft2 = _many("fft2", "fftn"), _many("ifft2", "ifftn")
+rfft2, irfft2 = _many("rfft2", "rfftn"), _many("irfft2", "irfftn")
+hfftn, hfft2 = _many("hfftn", "irfftn", True), _many("hfft2", "irfftn", True)
+ihfftn, ihfft2 = _many("ihfftn", "rfftn", True), _many("ihfft2", "rfftn", True)
+fftshift, ifftshift = (
+    _function(lambda input, dim=None, of=of: of(input, axes=dim), name=name, method=False)
+    for name, of in (("fftshift", native.fftshift), ("ifftshift", native.ifftshift))
 )
 
 

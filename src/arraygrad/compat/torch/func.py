@@ -49,6 +49,20 @@ def _without_hooks() -> disable_saved_tensors_hooks:
 
 def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
     """A function that returns the gradient of `func`."""
+    return _gradient(func, argnums, has_aux, native.grad)
+
+
+def grad_and_value(
+    func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """A function that returns the gradient of `func`, and its value."""
+    both = _gradient(func, argnums, has_aux, native.value_and_grad)
+    return functools.wraps(func, updated=())(lambda *args, **kwargs: both(*args, **kwargs)[::-1])
+
+
+def _gradient(
+    func: Callable[..., Any], argnums: Any, has_aux: bool, transform: Any
+) -> Callable[..., Any]:
     _check_argnums(argnums)
 
     @functools.wraps(func, updated=())
@@ -56,27 +70,9 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> C
         _check_argnums(argnums, args)
         call = Call(func, "grad_and_value(f)(*args)", has_aux)
         with _without_hooks():
-            return call.run(native.grad(call, argnums, has_aux=has_aux), *args, **kwargs)
+            return call.run(transform(call, argnums, has_aux=has_aux), *args, **kwargs)
 
     return gradient
-
-
-def grad_and_value(
-    func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False
-) -> Callable[..., Any]:
-    """A function that returns the gradient of `func`, and its value."""
-    _check_argnums(argnums)
-
-    @functools.wraps(func, updated=())
-    def both(*args: Any, **kwargs: Any) -> Any:
-        _check_argnums(argnums, args)
-        call = Call(func, "grad_and_value(f)(*args)", has_aux)
-        transformed = native.value_and_grad(call, argnums, has_aux=has_aux)
-        with _without_hooks():
-            value, gradient = call.run(transformed, *args, **kwargs)
-        return gradient, value
-
-    return both
 
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
@@ -163,11 +159,7 @@ def jacrev(
 
 
 def jacfwd(
-    func: Callable[..., Any],
-    argnums: Any = 0,
-    has_aux: bool = False,
-    *,
-    randomness: str = "error",
+    func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error"
 ) -> Callable[..., Any]:
     """A function that returns the Jacobian of `func`, by forward mode.
 

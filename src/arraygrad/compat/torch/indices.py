@@ -116,7 +116,4 @@ def index_put_(self: Tensor, indices: Any, values: Any) -> None:
     METHODS["index_put_"](self, indices, values)
 
 
-attach(
-    __getitem__=_getitem,
-    __setitem__=_setitem,
-)
+attach(__getitem__=_getitem, __setitem__=_setitem)

@@ -11,8 +11,11 @@ from ... import linalg as native
 from ... import ops
 from ...arrays.creation import asarray
 from ...core.array import Array, plain
-from .functions import factors, lu_factors, products
+from .functions import factors
 from .functions.axes import axes_of, check_floating
+from .functions.factors import cholesky_ex, householder_product, inv_ex, solve_ex
+from .functions.lu_factors import lu, lu_factor, lu_factor_ex, lu_solve
+from .functions.products import chain_matmul, matmul, matrix_exp, slogdet
 from .functions.results import named as _named
 from .functions.shapes import adjoint_of
 from .handles import Tensor
@@ -43,17 +46,6 @@ det, inv, eigvals, matrix_power, svdvals = (
     _row(name, lambda *args, name=name, **keywords: getattr(native, name)(*args, **keywords))
     for name in ("det", "inv", "eigvals", "matrix_power", "svdvals")
 )
-matmul: Callable[..., Tensor] = products.matmul
-matrix_exp: Callable[..., Tensor] = products.matrix_exp
-slogdet: Callable[..., Tensor] = products.slogdet
-cholesky_ex: Callable[..., Tensor] = factors.cholesky_ex
-householder_product: Callable[..., Tensor] = factors.householder_product
-inv_ex: Callable[..., Tensor] = factors.inv_ex
-solve_ex: Callable[..., Tensor] = factors.solve_ex
-lu: Callable[..., Tensor] = lu_factors.lu
-lu_factor: Callable[..., Tensor] = lu_factors.lu_factor
-lu_factor_ex: Callable[..., Tensor] = lu_factors.lu_factor_ex
-lu_solve: Callable[..., Tensor] = lu_factors.lu_solve
 cholesky = _row("cholesky", lambda A, *, upper=False: native.cholesky(A, upper=upper))
 # `A X = B` or `X A = B`; for vectors, if `B` has one axis less than `A`.
 solve = _row("solve", lambda A, B, *, left=True: factors.solved(A, B, left))
@@ -216,7 +208,7 @@ def multi_dot(tensors: Any) -> Any:
     for i, part in enumerate(tensors):
         if part.ndim != 2 and not (part.ndim == 1 and i in (0, len(tensors) - 1)):
             raise RuntimeError(f"multi_dot(): tensor {i} must be 2D but got {part.ndim}D")
-    return products.chain_matmul.__wrapped__(*tensors)
+    return chain_matmul.__wrapped__(*tensors)
 
 
 @_function(method=False)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from .dtypes import check_device, device
-from .printing import OPTIONS
+from .printing import OPTIONS, PROFILES
 
 __all__ = [
     "accelerator", "are_deterministic_algorithms_enabled", "backends", "compiler", "distributed",
@@ -34,21 +34,13 @@ def _absent(name: str, **more: Any) -> SimpleNamespace:
 
 mps, xpu = _absent("mps"), _absent("xpu")
 accelerator = _absent("accelerator", current_accelerator=lambda check_available=False: None)
+_CUDNN = {"enabled": False, "benchmark": False, "deterministic": False, "allow_tf32": False}
 backends = SimpleNamespace(
     __name__="torch.backends",
     cuda=_absent("backends.cuda", matmul=SimpleNamespace(allow_tf32=False)),
-    cudnn=_absent(
-        "backends.cudnn",
-        enabled=False,
-        benchmark=False,
-        deterministic=False,
-        allow_tf32=False,
-        version=lambda: None,
-    ),
-    mps=_absent("backends.mps"),
-    mkl=_absent("backends.mkl"),
+    cudnn=_absent("backends.cudnn", version=lambda: None, **_CUDNN),
     mkldnn=_absent("backends.mkldnn", enabled=False),
-    openmp=_absent("backends.openmp"),
+    **{name: _absent(f"backends.{name}") for name in ("mkl", "mps", "openmp")},
 )
 version = SimpleNamespace(__name__="torch.version", cuda=None, hip=None, git_version="Unknown")
 
@@ -76,6 +68,7 @@ distributed = SimpleNamespace(
     is_initialized=_no,
     get_rank=lambda group=None: 0,
 )
+is_autocast_enabled = _no
 _chosen: dict[str, Any] = {"deterministic": False, "precision": "highest", "interop": 1}
 
 
@@ -87,19 +80,6 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 def are_deterministic_algorithms_enabled() -> bool:
     """What was set."""
     return bool(_chosen["deterministic"])
-
-
-def set_default_device(device: Any) -> None:
-    """Tensors are made on the CPU: another device raises."""
-    check_device(device)
-
-
-def get_default_device() -> device:
-    """The CPU."""
-    return device("cpu")
-
-
-is_autocast_enabled = _no
 
 
 def set_float32_matmul_precision(precision: str) -> None:
@@ -124,6 +104,16 @@ def get_num_interop_threads() -> int:
     return int(_chosen["interop"])
 
 
+def set_default_device(device: Any) -> None:
+    """Tensors are made on the CPU: another device raises."""
+    check_device(device)
+
+
+def get_default_device() -> device:
+    """The CPU."""
+    return device("cpu")
+
+
 def set_printoptions(
     precision: int | None = None,
     threshold: int | None = None,
@@ -133,20 +123,11 @@ def set_printoptions(
     sci_mode: bool | None = None,
 ) -> None:
     """Set how tensors are printed."""
-    profiles: dict[str, dict[str, Any]] = {
-        "default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
-        "short": {"precision": 2, "threshold": 1000, "edgeitems": 2, "linewidth": 80},
-        "full": {"precision": 4, "threshold": float("inf"), "edgeitems": 3, "linewidth": 80},
-    }
-    if profile is not None:
-        if profile not in profiles:
-            raise ValueError(f"profile must be one of {', '.join(profiles)}, not {profile!r}")
-        OPTIONS.update(profiles[profile])
-    given = {
-        "precision": precision,
-        "threshold": threshold,
-        "edgeitems": edgeitems,
-        "linewidth": linewidth,
-    }
+    if profile is not None and profile not in PROFILES:
+        raise ValueError(f"profile must be one of {', '.join(PROFILES)}, not {profile!r}")
+    given = dict(
+        zip(PROFILES["default"], (precision, threshold, edgeitems, linewidth), strict=True)
+    )
+    OPTIONS.update({} if profile is None else PROFILES[profile])
     OPTIONS.update({name: value for name, value in given.items() if value is not None})
     OPTIONS["sci_mode"] = sci_mode

@@ -21,18 +21,6 @@ from .handles import Tensor, attach, is_recorded, lift, remember, unwrap, wrap
 from .views import check_written, may_be_changed, not_written, write_through
 
 
-def _view_property(function: Any) -> property:
-    return property(lambda self: function(self))
-
-
-attach(
-    T=property(lambda self: shapes.permute(self, *range(self.ndim)[::-1])),
-    mT=property(lambda self: shapes.transpose(self, -1, -2)),
-    H=_view_property(shapes.adjoint),
-    mH=_view_property(shapes.adjoint),
-)
-
-
 def _part(name: str) -> property:
     read = getattr(elementwise, name)
 
@@ -40,12 +28,6 @@ def _part(name: str) -> property:
         read(self).copy_(value)
 
     return property(read, write)
-
-
-attach(
-    real=_part("real"),
-    imag=_part("imag"),
-)
 
 
 def _get_data(self: Tensor) -> Tensor:
@@ -81,13 +63,6 @@ def _set_data(self: Tensor, value: Any) -> None:
     if isinstance(self._t, Batched):
         raise RuntimeError("mutating directly with `.data` under vmap transform is not allowed")
     creation.with_data(self, value)
-
-
-attach(
-    data=property(_get_data, _set_data, _never_deleted("data")),
-    _grad_fn=property(lambda self: self.grad_fn, None, _never_deleted("_grad_fn")),
-    _backward_hooks=property(lambda self: None, None, _never_deleted("_backward_hooks")),
-)
 
 
 def _renamed(function: Any, name: str) -> Any:
@@ -148,13 +123,6 @@ def _set(self: Tensor, source: Any = None) -> Tensor:
     return self
 
 
-attach(
-    resize_=_resize,
-    resize_as_=lambda self, other: _resize(self, tuple(other.shape)),
-    set_=_set,
-)
-
-
 def _copy(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Take over the values of another tensor."""
     value = unwrap(src)
@@ -177,13 +145,6 @@ def _fill_with(self: Tensor, value: Any) -> Tensor:
     return _copy(self, value)
 
 
-attach(
-    copy_=_copy,
-    fill_=_fill_with,
-    zero_=lambda self: _copy(self, 0),
-)
-
-
 def _stride(self: Tensor, dim: int | None = None) -> Any:
     """The steps in memory between neighbours along each axis, counted in elements."""
     array = shapes.in_memory(self._t)
@@ -198,10 +159,34 @@ def _stride(self: Tensor, dim: int | None = None) -> Any:
     return found if dim is None else found[dim]
 
 
-attach(stride=_stride)
-attach(is_contiguous=lambda self, memory_format=None: turning.contiguous(self)._t is self._t)
-attach(data_ptr=lambda self: np.asarray(plain(self._t)).__array_interface__["data"][0])
+def _sum_to(self: Tensor, wanted: tuple[int, ...]) -> Tensor:
+    lead = self.ndim - len(wanted)
+    axes = list(range(lead))
+    axes += [i for i in range(lead, self.ndim) if wanted[i - lead] == 1 and self.shape[i] != 1]
+    if not self.ndim:
+        axes = [0]
+    return self.sum(axes, keepdim=True).reshape(wanted) if axes else self
+
+
 attach(
+    T=property(lambda self: shapes.permute(self, *range(self.ndim)[::-1])),
+    mT=property(lambda self: shapes.transpose(self, -1, -2)),
+    H=property(lambda self: shapes.adjoint(self)),
+    mH=property(lambda self: shapes.adjoint(self)),
+    real=_part("real"),
+    imag=_part("imag"),
+    data=property(_get_data, _set_data, _never_deleted("data")),
+    _grad_fn=property(lambda self: self.grad_fn, None, _never_deleted("_grad_fn")),
+    _backward_hooks=property(lambda self: None, None, _never_deleted("_backward_hooks")),
+    resize_=_resize,
+    resize_as_=lambda self, other: _resize(self, tuple(other.shape)),
+    set_=_set,
+    copy_=_copy,
+    fill_=_fill_with,
+    zero_=lambda self: _copy(self, 0),
+    stride=_stride,
+    is_contiguous=lambda self, memory_format=None: turning.contiguous(self)._t is self._t,
+    data_ptr=lambda self: np.asarray(plain(self._t)).__array_interface__["data"][0],
     storage_offset=lambda self: shapes.offset_of(np.asarray(plain(self._t))),
     is_conj=lambda self: False,
     is_neg=lambda self: False,
@@ -212,12 +197,3 @@ attach(
     is_nonzero=lambda self: bool(self),
     sum_to_size=lambda self, *size: _sum_to(self, shapes.sizes(size)),
 )
-
-
-def _sum_to(self: Tensor, wanted: tuple[int, ...]) -> Tensor:
-    lead = self.ndim - len(wanted)
-    axes = list(range(lead))
-    axes += [i for i in range(lead, self.ndim) if wanted[i - lead] == 1 and self.shape[i] != 1]
-    if not self.ndim:
-        axes = [0]
-    return self.sum(axes, keepdim=True).reshape(wanted) if axes else self

@@ -38,39 +38,25 @@ def _or_not_implemented(made: Any) -> Any:
     return operator
 
 
+# PyTorch's function for an operator, and the op for the one in place.
 _TWO = {
-    "add": elementwise.PLAIN_ADD,
-    "sub": elementwise.PLAIN_SUB,
-    "mul": elementwise.mul,
-    "truediv": elementwise.true_divide,
-    "floordiv": elementwise.floor_divide,
-    "mod": elementwise.remainder,
-    "pow": elementwise.pow,
-    "and": elementwise.bitwise_and,
-    "or": elementwise.bitwise_or,
-    "xor": elementwise.bitwise_xor,
-    "lshift": elementwise.bitwise_left_shift,
-    "rshift": elementwise.bitwise_right_shift,
+    "add": (elementwise.PLAIN_ADD, ops.add),
+    "sub": (elementwise.PLAIN_SUB, ops.subtract),
+    "mul": (elementwise.mul, ops.multiply),
+    "truediv": (elementwise.true_divide, ops.divide),
+    "floordiv": (elementwise.floor_divide, elementwise.whole_floor),
+    "mod": (elementwise.remainder, elementwise.whole_remainder),
+    "pow": (elementwise.pow, ops.pow),
+    "and": (elementwise.bitwise_and, ops.bitwise_and),
+    "or": (elementwise.bitwise_or, ops.bitwise_or),
+    "xor": (elementwise.bitwise_xor, ops.bitwise_xor),
+    "lshift": (elementwise.bitwise_left_shift, ops.bitwise_left_shift),
+    "rshift": (elementwise.bitwise_right_shift, ops.bitwise_right_shift),
 }
-_IN_PLACE = {
-    "add": ops.add,
-    "sub": ops.subtract,
-    "mul": ops.multiply,
-    "truediv": ops.divide,
-    "floordiv": elementwise.whole_floor,
-    "mod": elementwise.whole_remainder,
-    "pow": ops.pow,
-    "and": ops.bitwise_and,
-    "or": ops.bitwise_or,
-    "xor": ops.bitwise_xor,
-    "lshift": ops.bitwise_left_shift,
-    "rshift": ops.bitwise_right_shift,
-}
-for _name, _made in _TWO.items():
+for _name, (_made, _native) in _TWO.items():
     setattr(Tensor, f"__{_name}__", _made)
     setattr(Tensor, f"__r{_name}__", _reflected(_made))
-for _name, _function in _IN_PLACE.items():
-    setattr(Tensor, f"__i{_name}__", written(_function, f"__i{_name}__"))
+    setattr(Tensor, f"__i{_name}__", written(_native, f"__i{_name}__"))
 for _name in ("lt", "le", "gt", "ge"):
     setattr(Tensor, f"__{_name}__", METHODS[_name])
 for _name in ("eq", "ne"):

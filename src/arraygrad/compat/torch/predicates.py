@@ -10,7 +10,7 @@ import numpy as np
 from ... import ops
 from ...arrays.batched import Batched
 from ...core.array import plain
-from ..files import TYPE_NAMES
+from ...interop.torch_files import TYPE_NAMES
 from .creation import legacy
 from .dtypes import NAMED, RANKS, dtype, of_numpy
 from .dtypes import promote as _promote

@@ -59,14 +59,13 @@ def described(tensor: Tensor, *, tensor_contents: Any = None) -> str:
 _INDENT = len("tensor(")
 
 
-# What `set_printoptions` sets.
-OPTIONS: dict[str, Any] = {
-    "precision": 4,
-    "threshold": 1000,
-    "edgeitems": 3,
-    "linewidth": 80,
-    "sci_mode": None,
+# What `set_printoptions` sets, by the profiles that it knows.
+PROFILES: dict[str, dict[str, Any]] = {
+    "default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
+    "short": {"precision": 2, "threshold": 1000, "edgeitems": 2, "linewidth": 80},
+    "full": {"precision": 4, "threshold": math.inf, "edgeitems": 3, "linewidth": 80},
 }
+OPTIONS = {**PROFILES["default"], "sci_mode": None}
 
 
 def _values(array: Any) -> str:

@@ -66,6 +66,7 @@ def _function(
     in_place: bool = False,
     parts: bool = False,
     dtypes: Dtypes | None = None,
+    doc: str | None = None,
 ) -> Published:
     """PyTorch's function for a function on arrays with PyTorch's parameters.
 
@@ -115,7 +116,7 @@ def _function(
         return shown
 
     made.__name__ = made.__qualname__ = own
-    made.__doc__ = native.__doc__ or f"PyTorch's `{own}`."
+    made.__doc__ = doc or native.__doc__ or f"PyTorch's `{own}`."
     if method:
         METHODS[own] = made
     if in_place:

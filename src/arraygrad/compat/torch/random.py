@@ -73,8 +73,6 @@ class Generator:
 
 
 default_generator = Generator()
-
-
 manual_seed, seed = default_generator.manual_seed, default_generator.seed
 initial_seed, get_rng_state = default_generator.initial_seed, default_generator.get_state
 
@@ -166,19 +164,18 @@ def _drawn(draw: Any, shape: Any, dtype: Any) -> Tensor:
 
 
 def _normal(dtype: Any, generator: Generator | None) -> Any:
-    source = _source(generator)
-    if dtype is not None and numpy_of(dtype).kind == "c":
-        return lambda shape: (
-            (source.normal(size=shape) + 1j * source.normal(size=shape)) / np.sqrt(2)
-        )
-    return lambda shape: source.normal(size=shape)
+    return _of_kind(_source(generator).standard_normal, dtype, np.sqrt(2))
 
 
 def _uniform(dtype: Any, generator: Generator | None) -> Any:
-    source = _source(generator)
-    if dtype is not None and numpy_of(dtype).kind == "c":
-        return lambda shape: source.random(shape) + 1j * source.random(shape)
-    return source.random
+    return _of_kind(_source(generator).random, dtype, 1)
+
+
+def _of_kind(draw: Any, dtype: Any, size: float) -> Any:
+    """What draws real numbers, or complex numbers from two of them."""
+    if dtype is None or numpy_of(dtype).kind != "c":
+        return draw
+    return lambda shape: (draw(shape) + 1j * draw(shape)) / size
 
 
 randn = filled(
@@ -397,13 +394,4 @@ def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) ->
     return _fill(self, lambda shape: source.geometric(p, shape))
 
 
-IN_PLACE = [
-    uniform_,
-    normal_,
-    bernoulli_,
-    random_,
-    exponential_,
-    cauchy_,
-    log_normal_,
-    geometric_,
-]
+IN_PLACE = [uniform_, normal_, bernoulli_, random_, exponential_, cauchy_, log_normal_, geometric_]

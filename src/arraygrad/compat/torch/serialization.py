@@ -7,8 +7,8 @@ from collections import OrderedDict
 from typing import Any
 
 from ...arrays.creation import asarray as native
-from .. import files
-from ..files import Named
+from ...interop import torch_files as files
+from ...interop.torch_files import Named
 from .dtypes import NAMED, Size, check_device, device, dtype
 from .handles import Tensor, wrap
 from .nn.parameter import Buffer, Parameter

@@ -18,10 +18,6 @@ for _name in _METHODS.split():
     setattr(ArrayBox, _name, getattr(namespace, _name))
 
 
-def _reshape(self: Any, *shape: Any, order: str = "C") -> Any:
-    return namespace.reshape(self, shape[0] if len(shape) == 1 else shape, order=order)
-
-
 def _transpose(self: Any, *axes: Any) -> Any:
     if not axes or axes == (None,):
         return namespace.transpose(self)
@@ -29,25 +25,16 @@ def _transpose(self: Any, *axes: Any) -> Any:
     return namespace.transpose(self, axes[0] if single else axes)
 
 
-def _flatten(self: Any, order: str = "C") -> Any:
-    return namespace.ravel(self, order=order)
-
-
-def _astype(self: Any, dtype: Any, *args: Any, **kwargs: Any) -> Any:
-    return namespace.astype(self, namespace.dtype(dtype))
-
-
-def _copy(self: Any, order: str = "C") -> Any:
-    return namespace.copy(self)
-
-
-def _conj(self: Any) -> Any:
-    return namespace.conj(self)
-
-
-ArrayBox.reshape = _reshape  # type: ignore[attr-defined]
-ArrayBox.transpose = _transpose  # type: ignore[attr-defined]
-ArrayBox.flatten = ArrayBox.ravel = _flatten  # type: ignore[attr-defined]
-ArrayBox.astype = _astype  # type: ignore[attr-defined]
-ArrayBox.copy = _copy  # type: ignore[attr-defined]
-ArrayBox.conj = ArrayBox.conjugate = _conj  # type: ignore[attr-defined]
+_OWN: dict[str, Any] = {
+    "transpose": _transpose,
+    "reshape": lambda self, *shape, order="C": namespace.reshape(
+        self, shape[0] if len(shape) == 1 else shape, order=order
+    ),
+    "flatten": lambda self, order="C": namespace.ravel(self, order=order),
+    "astype": lambda self, dtype, *_, **__: namespace.astype(self, namespace.dtype(dtype)),
+    "copy": lambda self, order="C": namespace.copy(self),
+    "conj": lambda self: namespace.conj(self),
+}
+_OWN |= {"ravel": _OWN["flatten"], "conjugate": _OWN["conj"]}
+for _name, _method in _OWN.items():
+    setattr(ArrayBox, _name, _method)

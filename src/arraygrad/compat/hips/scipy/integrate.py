@@ -28,8 +28,7 @@ def _pull(argnums: Any, ans: Any, args: Any, kwargs: Any) -> Any:
     def backward(state: Any, time: Any, flat: Any) -> Any:
         """The derivatives by time of y, of its cotangent, and of those of time and arguments."""
         pull, slope = make_vjp(
-            lambda given: func(given[0], given[1], *unflatten(given[2])),
-            (state[:size], time, flat),
+            lambda given: func(given[0], given[1], *unflatten(given[2])), (state[:size], time, flat)
         )
         return np.concatenate([np.ravel(part) for part in (slope, *pull(-state[size : 2 * size]))])
 

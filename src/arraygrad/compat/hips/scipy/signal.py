@@ -7,6 +7,7 @@ from typing import Any
 import numpy as _np
 
 from .. import numpy as np
+from ..numpy.numpy_wrapper import wrapped
 from .twins import lazily
 
 __all__ = ["convolve"]
@@ -52,25 +53,20 @@ def convolve(A: Any, B: Any, axes: Any = None, dot_axes: Any = ((), ()), mode: s
         after = (n - 1) // 2
         pads[axis] = {"full": (n - 1, n - 1), "valid": (0, 0), "same": (n - 1 - after, after)}[mode]
     windows = np.pad(A, pads) if mode != "valid" else A
-    # Each axis of `A` becomes two: where a window starts, and the place in it, from its end.
-    places = list(range(np.ndim(A)))
+    # Beside each axis of `A`, where a window starts, there is one for the place in it.
+    windows = _windows(windows, [n for _, n in sizes], along_a) if sizes else windows
     letters_a = list(range(np.ndim(A)))
     letters_b = list(range(100, 100 + np.ndim(B)))
     for j, i in zip(sums_b, sums_a, strict=True):
         letters_b[j] = letters_a[i]
     kept = [x for i, x in enumerate(letters_a) if i not in along_a and i not in sums_a]
     kept += [x for j, x in enumerate(letters_b) if j not in along_b and j not in sums_b]
-    for i, j, (_, n) in zip(along_a, along_b, sizes, strict=True):
-        axis = places[i]
-        count = windows.shape[axis] - n + 1
-        index = _np.arange(count)[:, None] + _np.arange(n)[::-1]
-        windows = np.take(windows, index, axis=axis)
-        position = letters_a.index(i)
-        letters_a[position : position + 1] = [i, letters_b[j]]
-        places = [p + (p > axis) for p in places]
-        kept.append(i)
-    names = (_letters(labels) for labels in (letters_a, letters_b, kept))
-    return np.einsum("{},{}->{}".format(*names), windows, B)
+    inside = [letters_b[j] for j in along_b]
+    labels = (letters_a + inside, letters_b, kept + along_a)
+    return np.einsum("{},{}->{}".format(*map(_letters, labels)), windows, np.flip(B, along_b))
+
+
+_windows = wrapped(_np.lib.stride_tricks.sliding_window_view)
 
 
 def _letters(labels: list[int]) -> str:

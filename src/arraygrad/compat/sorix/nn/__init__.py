@@ -11,7 +11,8 @@ from .... import nn
 from ... import modules
 from ...arguments import class_places
 from ..functions import randn, relu, sigmoid, tanh  # type: ignore[attr-defined]
-from ..tensor import Tensor, float32
+from ..kinds import float32
+from ..tensor import Tensor
 
 __all__ = [
     "BCEWithLogitsLoss", "CrossEntropyLoss", "LeakyReLU", "Linear", "MSELoss", "Module", "ReLU",

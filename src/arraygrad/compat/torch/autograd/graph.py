@@ -80,8 +80,7 @@ class saved_tensors_hooks(native.saved_tensors_hooks):  # noqa: N801  (torch's n
             if not callable(hook):
                 raise TypeError(f"{name} must be callable, not {type(hook).__name__}")
         super().__init__(
-            lambda array: packed(pack_hook, wrap(array)),
-            lambda kept: unpacked(unpack_hook(kept)),
+            lambda array: packed(pack_hook, wrap(array)), lambda kept: unpacked(unpack_hook(kept))
         )
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 

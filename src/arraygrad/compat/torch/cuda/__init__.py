@@ -14,35 +14,25 @@ __all__ = [
 
 
 def is_available() -> bool:
-    """False."""
+    """False, as every such question."""
     return False
 
 
-is_initialized = is_bf16_supported = is_available
-
-
 def device_count() -> int:
-    """Zero."""
+    """Zero, as the memory that is allocated."""
     return 0
 
 
-max_memory_allocated = memory_allocated = device_count
+def manual_seed(seed: int | None = None) -> None:
+    """Nothing: there are no generators on GPUs, and no memory of theirs."""
 
 
-def manual_seed(seed: int) -> None:
-    """Nothing: there are no generators on GPUs."""
-
-
-manual_seed_all = manual_seed
-
-
-def empty_cache() -> None:
-    """Nothing: there is no memory of GPUs."""
-
-
-def _absent(*args: Any, **keywords: Any) -> Any:
+def synchronize(*args: Any, **keywords: Any) -> Any:
     """Raise: there is no GPU."""
     raise AssertionError("Torch not compiled with CUDA enabled: here, tensors are on the CPU")
 
 
-init = synchronize = current_device = get_device_name = _absent
+is_initialized = is_bf16_supported = is_available
+max_memory_allocated = memory_allocated = device_count
+manual_seed_all = empty_cache = manual_seed
+init = current_device = get_device_name = synchronize

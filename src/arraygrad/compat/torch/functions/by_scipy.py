@@ -79,8 +79,9 @@ def _polynomial(name: str, value: Callable[[Any, Any], Any]) -> Callable[..., Te
         known = ops.where(degree < 0, 0, degree)
         return ops.astype(ops.where(degree < 0, 0, value(known, x)), wanted)
 
-    made.__doc__ = f"The {name.replace('_', ' ')} of degree `n`."
-    return function(made, name=name, method=False)
+    return function(
+        made, name=name, method=False, doc=f"The {name.replace('_', ' ')} of degree `n`."
+    )
 
 
 def _evaluated(name: str) -> Callable[[Any, Any], Any]:

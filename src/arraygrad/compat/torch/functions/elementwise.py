@@ -211,8 +211,6 @@ def _below(x: Any, y: Any) -> Any:
 
 
 clip = clamp
-
-
 clamp_min = function(
     lambda input, min: clamp.__wrapped__(input, min), name="clamp_min", in_place=True
 )
@@ -377,8 +375,7 @@ def _scaled(native: Any, name: str) -> Any:
         x, y = _both(input, other)
         return native(x, y if alpha == 1 else ops.multiply(y, alpha))
 
-    scaled.__doc__ = f"`{name}`, with `other` times `alpha`."
-    return function(scaled, name=name, in_place=True)
+    return function(scaled, name=name, in_place=True, doc=f"`{name}`, with `other` times `alpha`.")
 
 
 add, sub = _scaled(ops.add, "add"), _scaled(ops.subtract, "sub")
@@ -420,8 +417,13 @@ def _joined(name: str, native: Any, sign: str) -> Any:
         found = native(tensor1, tensor2)
         return ops.add(input, found if value == 1 else found * value)
 
-    joined.__doc__ = f"`input + value * tensor1 {sign} tensor2`."
-    return function(joined, name=name, in_place=True, dtypes="promoted")
+    return function(
+        joined,
+        name=name,
+        in_place=True,
+        dtypes="promoted",
+        doc=f"`input + value * tensor1 {sign} tensor2`.",
+    )
 
 
 addcmul, addcdiv = _joined("addcmul", ops.multiply, "*"), _joined("addcdiv", ops.divide, "/")

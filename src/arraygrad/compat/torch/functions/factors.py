@@ -210,9 +210,7 @@ def householder_product(input: Any, tau: Any) -> Any:
             f"not shapes {tuple(input.shape)}, {tuple(tau.shape)}"
         )
     x = ops.tril(input, k=-m) + np.eye(m, n, dtype=input.dtype)  # zeros, and the identity
-    for v, factor in reversed(_reflectors(input, tau)):
-        x = _reflected(x, v, factor)
-    return x
+    return _multiplied(input, tau, x, False)
 
 
 orgqr = function(householder_product.__wrapped__, name="orgqr")

@@ -189,13 +189,7 @@ def _check_places(input: Any, dim: int, index: Any, name: str) -> None:
                 f"{name}(): Size does not match at dimension {axis}: the index has {wanted}, the "
                 f"tensor {length}"
             )
-    if _known(index) and index.size:
-        values, length = _values(index), input.shape[dim]
-        if values.min() < 0 or values.max() >= length:
-            raise RuntimeError(
-                f"{name}(): an index from {values.min()} to {values.max()} is out of bounds for "
-                f"dimension {dim} with size {length}"
-            )
+    _check_range(index, input.shape[dim], dim)
 
 
 def _places(input: Any, dim: int, index: Any, shape: tuple[int, ...]) -> Any:
@@ -377,13 +371,10 @@ def _written_at(ufunc: Any) -> Any:
     def compute(xp: Any, start: Any, place: Any, values: Any) -> Any:
         lead = np.broadcast_shapes(*(x.shape[:-1] for x in (start, place, values)))
         out, at, given = (
-            np.broadcast_to(x, (*lead, x.shape[-1])).reshape(-1, x.shape[-1])
-            for x in (start, place, values)
+            np.array(np.broadcast_to(x, (*lead, x.shape[-1]))) for x in (start, place, values)
         )
-        out = np.array(out)
-        for row, places, numbers in zip(out, at, given, strict=True):
-            ufunc.at(row, places, numbers)
-        return out.reshape(*lead, -1)
+        ufunc.at(out, (*np.indices(at.shape, sparse=True)[:-1], at), given)
+        return out
 
     name = f"torch.{ufunc.__name__}_at"
     return constant(name, "start", "place", "values", compute=compute, kind=Opaque(leading=True))
@@ -434,11 +425,9 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
 
 
 @function(in_place=True)
-@_along
 def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     """One value in the slices that an index names."""
-    axis, full = _lines(input, dim, index)
-    return _put(input, _places(input, axis, full, full.shape), _like(value, input))
+    return index_copy.__wrapped__(input, dim, index, value)
 
 
 @function(in_place=True)
@@ -526,8 +515,7 @@ def _triangle(name: str, native: Any, doc: str) -> Any:
         check_device(device)
         return asarray(np.stack(native(row, offset, col)).astype(dtype or np.int64))
 
-    made.__doc__ = doc
-    return function(made, name=name, method=False)
+    return function(made, name=name, method=False, doc=doc)
 
 
 tril_indices = _triangle("tril_indices", np.tril_indices, "The places of a lower triangle.")

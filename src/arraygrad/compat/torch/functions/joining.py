@@ -92,8 +92,7 @@ def _split(name: str, least: int, axis: int) -> Any:
         check_axes(f"torch.{name}", input, least)
         return tuple(ops.split(input, indices_or_sections, axis=builtins.min(axis, input.ndim - 1)))
 
-    made.__doc__ = f"Pieces along the axis {axis}."
-    return function(made, name=name)
+    return function(made, name=name, doc=f"Pieces along the axis {axis}.")
 
 
 hsplit, vsplit, dsplit = _split("hsplit", 1, 1), _split("vsplit", 2, 0), _split("dsplit", 3, 2)
@@ -131,8 +130,6 @@ def cat(tensors: Any, dim: int = 0) -> Any:
 
 
 concat = concatenate = cat
-
-
 stack = function(
     lambda tensors, dim=0: ops.stack(_one_dtype(tensors), axis=dim), name="stack", method=False
 )
@@ -142,8 +139,6 @@ dstack = function(lambda tensors: ops.dstack(_one_dtype(tensors)), name="dstack"
 column_stack = function(
     lambda tensors: ops.column_stack(_one_dtype(tensors)), name="column_stack", method=False
 )
-
-
 row_stack = vstack
 
 

@@ -98,11 +98,7 @@ def inner(input: Any, other: Any) -> Any:
 
 
 outer = function(lambda input, vec2: ops.outer(input, vec2), name="outer", dtypes="promoted")
-
-
 ger = function(outer.__wrapped__, name="ger")
-
-
 kron = function(lambda input, other: ops.kron(input, other), name="kron", dtypes="promoted")
 
 
@@ -257,8 +253,6 @@ def logdet(input: Any) -> Any:
 
 
 _Slogdet = named("slogdet", "sign", "logabsdet")
-
-
 slogdet = function(lambda input: _Slogdet(*native.slogdet(input)), name="slogdet")
 inverse = function(lambda input: native.inv(input), name="inverse")
 pinverse = function(lambda input, rcond=None: native.pinv(input, rtol=rcond), name="pinverse")
@@ -274,8 +268,6 @@ def matrix_exp(input: Any) -> Any:
 
 
 cholesky = function(lambda input, upper=False: native.cholesky(input, upper=upper), name="cholesky")
-
-
 _Qr = named("qr", "Q", "R")
 _Svd = named("svd", "U", "S", "V")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -52,8 +51,7 @@ def _reduction(
         return native(input, axis=axis, keepdims=keepdim)
 
     own = name or native.__name__
-    reduced.__doc__ = native.__doc__
-    return function(reduced, name=own)
+    return function(reduced, name=own, doc=native.__doc__)
 
 
 sum = _reduction(ops.sum)
@@ -71,8 +69,7 @@ def _truths(native: Any) -> Published:
         found = native(ops.not_equal(input, 0), axis=axes_of(dim, input.ndim), keepdims=keepdim)
         return ops.astype(found, np.uint8) if input.dtype == np.uint8 else found
 
-    reduced.__doc__ = native.__doc__
-    return function(reduced, name=native.__name__)
+    return function(reduced, name=native.__name__, doc=native.__doc__)
 
 
 all = _truths(ops.all)
@@ -109,8 +106,7 @@ def _spread(native: Any) -> Published:
             )
         return in_single(native, input, axis=axis, correction=correction, keepdims=keepdim)
 
-    reduced.__doc__ = native.__doc__
-    return function(reduced, name=native.__name__)
+    return function(reduced, name=native.__name__, doc=native.__doc__)
 
 
 std = _spread(ops.std)
@@ -121,8 +117,12 @@ def _with_mean(spread: Published) -> Published:
     def both(input: Any, *args: Any, **kwargs: Any) -> Any:
         return spread.__wrapped__(input, *args, **kwargs), _mean_like(input, *args, **kwargs)
 
-    both.__doc__ = f"`{spread.__name__}`, and the mean."
-    return function(both, name=f"{spread.__name__}_mean", method=False)
+    return function(
+        both,
+        name=f"{spread.__name__}_mean",
+        method=False,
+        doc=f"`{spread.__name__}`, and the mean.",
+    )
 
 
 var_mean, std_mean = _with_mean(var), _with_mean(std)
@@ -170,8 +170,7 @@ def _extreme(native: Any, position: Any, pick: Any, name: str) -> Published:
         index = position(input, axis=axis, keepdims=True)
         return pair(*_chosen(input, index, axis, keepdim))
 
-    reduced.__doc__ = native.__doc__
-    return function(reduced, name=name, dtypes="promoted")
+    return function(reduced, name=name, dtypes="promoted", doc=native.__doc__)
 
 
 max = _extreme(ops.max, ops.argmax, ops.maximum, "max")
@@ -185,8 +184,7 @@ def _position(native: Any) -> Published:
             raise IndexError(f"{native.__name__}(): the tensor is empty: say which dim to reduce")
         return native(input, axis=axes_of(dim, input.ndim), keepdims=keepdim)
 
-    reduced.__doc__ = native.__doc__
-    return function(reduced, name=native.__name__)
+    return function(reduced, name=native.__name__, doc=native.__doc__)
 
 
 argmax = _position(ops.argmax)
@@ -237,11 +235,9 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
     axis = checked(dim, input.ndim)
     if not 0 <= k <= (input.shape[axis] if input.ndim else 1):
         raise RuntimeError(f"selected index k out of range: {k}")
-    if not input.ndim:
-        return _Topk(input, ops.astype(ops.zeros_like(input), np.int64))
-    index = ops.argsort(input, axis=axis, descending=largest, stable=True)
-    index = index[(slice(None),) * axis + (slice(0, k),)]
-    return _Topk(ops.take_along_axis(input, index, axis=axis), index)
+    values, index = _sorted(input, axis, largest)
+    first = (slice(None),) * axis + (slice(0, k),) if input.ndim else ...
+    return _Topk(values[first], index[first])
 
 
 @function
@@ -287,8 +283,7 @@ def _middle(name: str, skips: bool) -> Published:
         order = ops.argsort(x, axis=axis, stable=True)
         return pair(*_chosen(x, ops.take_along_axis(order, rank, axis=axis), axis, keepdim))
 
-    reduced.__doc__ = "The element in the middle."
-    return function(reduced, name=name)
+    return function(reduced, name=name, doc="The element in the middle.")
 
 
 median, nanmedian = _middle("median", False), _middle("nanmedian", True)
@@ -331,8 +326,7 @@ def _quantile(native: Any) -> Published:
         axis = axes_of(dim, input.ndim)
         return native(input, q, axis=axis, keepdims=keepdim, method=interpolation)
 
-    reduced.__doc__ = native.__doc__
-    return function(reduced, name=native.__name__)
+    return function(reduced, name=native.__name__, doc=native.__doc__)
 
 
 quantile, nanquantile = _quantile(ops.quantile), _quantile(ops.nanquantile)
@@ -347,8 +341,7 @@ def _running(native: Any, name: str) -> Published:
         axis = checked(dim, x.ndim)
         return in_single(native, x, axis=axis) if x.ndim else ops.copy(x)
 
-    along.__doc__ = native.__doc__
-    return function(along, name=name, in_place=True)
+    return function(along, name=name, in_place=True, doc=native.__doc__)
 
 
 cumsum = _running(ops.cumulative_sum, "cumsum")
@@ -373,25 +366,15 @@ def _log_of_both(x: Any, y: Any) -> Any:
     return ops.where(none, -math.inf, both)
 
 
-def _running_places(better: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    def compute(xp: Any, x: Any) -> Any:
-        places = np.zeros(x.shape, np.int64)
-        best = x[..., 0]
-        for i in range(1, x.shape[-1]):
-            new = better(x[..., i], best) | np.isnan(x[..., i])
-            best = np.where(new, x[..., i], best)
-            places[..., i] = np.where(new, i, places[..., i - 1])
-        return places
-
-    return compute
-
-
-def _running_extreme(name: str, better: Callable[[Any, Any], Any]) -> Published:
+def _running_extreme(name: str, ufunc: Any) -> Published:
     pair = _pair(name)
+
+    def compute(xp: Any, x: Any) -> Any:
+        new = (x == ufunc.accumulate(x, axis=-1)) | np.isnan(x)
+        return np.maximum.accumulate(np.where(new, np.arange(x.shape[-1]), 0), axis=-1)
+
     # Where the extreme of the elements up to each one of the last axis is.
-    where = constant(
-        f"torch.{name}", "x", compute=_running_places(better), kind=Opaque(leading=True)
-    )
+    where = constant(f"torch.{name}", "x", compute=compute, kind=Opaque(leading=True))
 
     def along(input: Any, dim: int) -> Any:
         axis = checked(dim, input.ndim)
@@ -400,12 +383,13 @@ def _running_extreme(name: str, better: Callable[[Any, Any], Any]) -> Published:
         index = ops.moveaxis(where(ops.moveaxis(input.detach(), axis, -1)), -1, axis)
         return pair(ops.take_along_axis(input, index, axis=axis), index)
 
-    along.__doc__ = f"The {name[3:]}imum up to each element, and where it is."
-    return function(along, name=name)
+    return function(
+        along, name=name, doc=f"The {name[3:]}imum up to each element, and where it is."
+    )
 
 
-cummax = _running_extreme("cummax", np.greater_equal)
-cummin = _running_extreme("cummin", np.less_equal)
+cummax = _running_extreme("cummax", np.maximum)
+cummin = _running_extreme("cummin", np.minimum)
 
 
 def _softened(native: Any) -> Published:
@@ -415,8 +399,7 @@ def _softened(native: Any) -> Published:
             x = ops.astype(x, default_for("f"))
         return native(x, axis=checked(dim, x.ndim) if x.ndim else None)
 
-    along.__doc__ = native.__doc__
-    return function(along, name=native.__name__)
+    return function(along, name=native.__name__, doc=native.__doc__)
 
 
 softmax = _softened(special.softmax)

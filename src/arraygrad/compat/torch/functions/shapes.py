@@ -156,11 +156,7 @@ def permute(input: Any, *dims: Any) -> Any:
 movedim = function(
     lambda input, source, destination: ops.moveaxis(input, source, destination), name="movedim"
 )
-
-
 moveaxis = movedim
-
-
 unsqueeze = function(
     lambda input, dim: ops.expand_dims(input, checked(dim, input.ndim + 1)), name="unsqueeze"
 )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from .... import fft as native
-from .... import ops
+from .... import nn, ops
 from ....arrays.creation import asarray
 from ....core.array import plain
 from ..publish import function
@@ -140,17 +139,6 @@ def istft(
 
 
 def _overlapped(stretches: Any, hop: int, total: int) -> Any:
-    """Stretches laid side by side at equal steps, and added where they overlap.
-
-    Each is cut into pieces of one step: the pieces of a number make up a signal without overlaps.
-    """
-    lead, count, length = stretches.shape
-    pieces = math.ceil(length / hop)
-    padded = ops.pad(stretches, ((0, 0), (0, 0), (0, pieces * hop - length)))
-    parts = ops.reshape(padded, (lead, count, pieces, hop))
-    out: Any = None
-    for k in range(pieces):
-        line = ops.reshape(parts[:, :, k], (lead, count * hop))
-        line = ops.pad(line, ((0, 0), (k * hop, (pieces - 1 - k) * hop)))
-        out = line if out is None else ops.add(out, line)
-    return out[:, :total]
+    """Stretches laid side by side at equal steps, and added where they overlap."""
+    sizes = ((1, total), (1, stretches.shape[-1]))
+    return nn.fold(ops.matrix_transpose(stretches), *sizes, stride=(1, hop))[:, 0, 0]

@@ -226,8 +226,6 @@ _exponent = constant("torch.exponent", "x", compute=lambda xp, x: np.frexp(x)[1]
 _power_of_two = constant(
     "torch.power_of_two", "x", "n", compute=lambda xp, x, n: np.ldexp(np.ones_like(x), n)
 )
-
-
 gcd = function(lambda input, other: np.gcd(*_integers(input, other)), name="gcd", in_place=True)
 lcm = function(
     lambda input, other: ops.abs(np.lcm(*_integers(input, other))), name="lcm", in_place=True

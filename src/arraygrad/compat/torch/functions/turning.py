@@ -58,8 +58,7 @@ def _flip(name: str, axis: int) -> Any:
         check_axes(name, input, axis + 1)
         return in_order(ops.flip(input, axis=axis))
 
-    made.__doc__ = f"The axis {axis} in the opposite direction."
-    return function(made, name=name)
+    return function(made, name=name, doc=f"The axis {axis} in the opposite direction.")
 
 
 flipud, fliplr = _flip("flipud", 0), _flip("fliplr", 1)

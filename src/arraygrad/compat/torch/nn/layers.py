@@ -261,9 +261,7 @@ PixelShuffle = module("PixelShuffle", F.pixel_shuffle, "upscale_factor")
 PixelUnshuffle = module("PixelUnshuffle", F.pixel_unshuffle, "downscale_factor")
 ChannelShuffle = module("ChannelShuffle", F.channel_shuffle, "groups")
 Upsample = module(
-    "Upsample",
-    F.interpolate,
-    "size? scale_factor? mode align_corners- recompute_scale_factor-",
+    "Upsample", F.interpolate, "size? scale_factor? mode align_corners- recompute_scale_factor-"
 )
 UpsamplingNearest2d = module("UpsamplingNearest2d", F.upsample_nearest, "size scale_factor")
 UpsamplingBilinear2d = module("UpsamplingBilinear2d", F.upsample_bilinear, "size scale_factor")

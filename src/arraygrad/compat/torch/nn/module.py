@@ -48,7 +48,7 @@ class Module:
         self.__dict__["_buffers"] = OrderedDict()
         self.__dict__["_modules"] = OrderedDict()
         self.__dict__["_transient"] = set()
-        for place in _HOOKS:
+        for place in _HOOKS.split():
             self.__dict__[place] = {}
         self.training = True
 
@@ -566,16 +566,7 @@ class Module:
         return f"{type(self).__name__}({inside})"
 
 
-_HOOKS = (
-    "_before",
-    "_after",
-    "_around_before",
-    "_around",
-    "_save_before",
-    "_save_after",
-    "_load_before",
-    "_load_after",
-)
+_HOOKS = "_before _after _around_before _around _save_before _save_after _load_before _load_after"
 
 
 def _added(hooks: dict[int, Any], hook: Any, prepend: bool = False, *more: Any) -> RemovableHandle:

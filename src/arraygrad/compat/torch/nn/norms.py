@@ -102,16 +102,10 @@ class _InstanceNorm(_Tracking):
         self._check(input)
         single = input.ndim == self._axes[0]
         x = input.unsqueeze(0) if single else input
-        out = F.instance_norm(
-            x,
-            self.running_mean,
-            self.running_var,
-            self.weight,
-            self.bias,
-            self.training or not self.track_running_stats,
-            0.0 if self.momentum is None else self.momentum,
-            self.eps,
-        )
+        uses_batch = self.training or not self.track_running_stats
+        held = (self.running_mean, self.running_var, self.weight, self.bias)
+        share = 0.0 if self.momentum is None else self.momentum
+        out = F.instance_norm(x, *held, uses_batch, share, self.eps)
         return out.squeeze(0) if single else out
 
 

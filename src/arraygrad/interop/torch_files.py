@@ -222,13 +222,8 @@ def _read_archive(
     held: dict[str, Any] = {}
 
     def storage(saved: Any) -> Storage:
-        if type(saved) is not tuple or [type(part) for part in saved] != [
-            str,
-            Named,
-            str,
-            str,
-            int,
-        ]:
+        types = [str, Named, str, str, int]
+        if type(saved) is not tuple or [type(part) for part in saved] != types:
             raise pickle.UnpicklingError(f"the file refers to {saved!r}, which is no storage")
         _, kind, key, _, count = saved
         if key not in held:  # all tensors of one storage share its memory
