@@ -49,6 +49,8 @@ def _clip(
 def _round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     scale = 10.0**decimals
     result = ops.round(a) if decimals == 0 else ops.round(a * scale) / scale
+    if not ops.is_inexact(a):
+        result = ops.astype(result, a.dtype) if decimals < 0 else ops.copy(a)
     return written(out, result, "numpy.round")
 
 
