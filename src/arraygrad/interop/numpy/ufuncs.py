@@ -41,10 +41,6 @@ def _isnan(x: Any) -> Any:
     return ops.isnan(x)
 
 
-def _float_power(x: Any, y: Any) -> Any:
-    return ops.pow(x * 1.0, y)
-
-
 def _modf(x: Any) -> tuple[Any, Any]:
     whole = ops.trunc(x)
     return ops.where(ops.isinf(x), ops.copysign(0.0, x), x - whole), whole
@@ -82,7 +78,7 @@ CALLS: dict[np.ufunc, AnyFunction] = {
     np.degrees: ops.rad2deg,
     np.divmod: lambda x, y: (ops.floor_divide(x, y), ops.remainder(x, y)),
     np.fabs: _real_abs,
-    np.float_power: _float_power,
+    np.float_power: lambda x, y: ops.pow(x * 1.0, y),
     np.isnan: _isnan,
     np.ldexp: _ldexp,
     np.modf: _modf,

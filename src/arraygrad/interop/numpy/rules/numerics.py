@@ -108,7 +108,7 @@ def _unique(
     **given: Any,
 ) -> Any:
     refuse("unique", axis=axis)
-    found = ops.unique_all(ar)
+    found: tuple[Any, ...] = ops.unique_all(ar)
     values, places, inverse, counts = found
     has_values = backend_of(values).has_values(plain(values))
     nans = int(np.isnan(plain_values(values)).sum()) if has_values else 0
