@@ -209,7 +209,8 @@ class Stream:
 
 def _shape(shape: Shape, *parameters: Any) -> tuple[int, ...]:
     """The shape of the numbers; without `shape`, that of the parameters."""
-    together = np.broadcast_shapes(*(tuple(_array(p).shape) for p in parameters))
+    shapes = (p.shape if hasattr(p, "shape") else np.shape(p) for p in parameters)
+    together = np.broadcast_shapes(*map(tuple, shapes))
     if shape is None:
         return together
     wanted = shape_tuple(shape)
