@@ -71,6 +71,13 @@ def iterated(y: Any) -> Any:
     return sum(b * a for b, a in zip(before, y, strict=True))
 
 
+def carried(y: Any) -> Any:
+    for i, value in enumerate(y):
+        if i < 3:
+            y[i + 1] += value**2
+    return y.sum()
+
+
 def unstacked(y: Any) -> Any:
     a, b, *_ = np.unstack(y)
     y[:2] = 0.0
@@ -129,6 +136,7 @@ PROGRAMS = [
     shuffled_by_numpy,
     added_to,
     iterated,
+    carried,
     unstacked,
     a_view,
     no_axes,
@@ -172,7 +180,7 @@ def test_compiled(program: Callable[[Any], Any]) -> None:
     np.testing.assert_allclose(ag.compile(func.grad(f))(X), func.grad(f)(X))
 
 
-@pytest.mark.parametrize("program", [doubled, exchanged, added_to, iterated, a_view])
+@pytest.mark.parametrize("program", [doubled, exchanged, added_to, iterated, carried, a_view])
 @pytest.mark.parametrize("library", ["array_api_strict", "torch", "jax.numpy", "dask.array"])
 def test_over_a_library(program: Callable[[Any], Any], library: str) -> None:
     xp = pytest.importorskip(library)
