@@ -78,6 +78,18 @@ def carried(y: Any) -> Any:
     return y.sum()
 
 
+def a_block(y: Any) -> Any:
+    whole = np.block(y)
+    whole *= 3.0
+    return whole @ y
+
+
+def grids(y: Any) -> Any:
+    rows, columns = np.meshgrid(y, y[:2], copy=False)
+    y[1] = y[0] * y[2]
+    return np.sum(rows * columns)
+
+
 def unstacked(y: Any) -> Any:
     a, b, *_ = np.unstack(y)
     y[:2] = 0.0
@@ -137,6 +149,8 @@ PROGRAMS = [
     added_to,
     iterated,
     carried,
+    a_block,
+    grids,
     unstacked,
     a_view,
     no_axes,

@@ -470,7 +470,10 @@ ROWS: dict[str, list[tuple[Any, ...]]] = {
     "atleast_3d": [(lambda x: np.atleast_3d(x), _x)],
     "copy": [(lambda x: np.copy(x), _x)],
     "astype": [(lambda x: np.astype(x, np.complex128), _x)],
-    "meshgrid": [(lambda x: np.meshgrid(x, [1.0, 2.0], indexing="ij"), _v)],
+    "meshgrid": [
+        (lambda x: np.meshgrid(x, [1.0, 2.0], indexing="ij"), _v),
+        (lambda x: np.meshgrid(x, [1.0, 2.0], 3.0, copy=False), _v),
+    ],
     "pad": [
         (lambda x: np.pad(x, 1), _x),
         (lambda x: np.pad(x, ((1, 2), (0, 1)), mode="reflect"), _x),

@@ -12,6 +12,7 @@ from .... import ops
 from ....arrays import creation, orders
 from ....core.array import AnyFunction
 from ....core.axes import many_axes, shape_tuple
+from ....ops.arrangement import grid_views
 from ..values import plain_values, written
 from .common import RULES, array_of, arrays_of, in_dtype, rule_for
 
@@ -104,7 +105,7 @@ def _block(arrays: Any) -> Any:
         wide = [ops.reshape(x, (1,) * (ndim - x.ndim) + tuple(x.shape)) for x, _ in found]
         return ops.concat(wide, axis=ndim - 1 - (deepest - depth - 1)), deepest
 
-    return joined(arrays, 0)[0]
+    return joined(arrays, 0)[0] if isinstance(arrays, list) else ops.copy(array_of(arrays))
 
 
 def _split_rule(axis: int) -> AnyFunction:
@@ -147,7 +148,8 @@ def _copy(a: Any, order: str = "K", subok: bool = False) -> Any:
 def _meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
     if sparse:
         raise TypeError("numpy.meshgrid: sparse= is not supported for arrays of arraygrad")
-    return ops.meshgrid(*arrays_of(xi), indexing=indexing)
+    join = ops.meshgrid if copy else grid_views
+    return join(*arrays_of(xi), indexing=indexing)
 
 
 RULES[np.shape] = lambda a: array_of(a).shape
