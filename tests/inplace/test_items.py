@@ -90,6 +90,13 @@ def grids(y: Any) -> Any:
     return np.sum(rows * columns)
 
 
+def a_diagonal(y: Any) -> Any:
+    square = np.outer(y, y)
+    part = np.einsum("ii->i", square[:3, :3])
+    part += y[1:]
+    return np.sum(square**2)
+
+
 def unstacked(y: Any) -> Any:
     a, b, *_ = np.unstack(y)
     y[:2] = 0.0
@@ -150,6 +157,7 @@ PROGRAMS = [
     iterated,
     carried,
     a_block,
+    a_diagonal,
     grids,
     unstacked,
     a_view,
