@@ -209,15 +209,16 @@ class Stream:
 
 def _shape(shape: Shape, *parameters: Any) -> tuple[int, ...]:
     """The shape of the numbers; without `shape`, that of the parameters."""
-    shapes = (p.shape if hasattr(p, "shape") else np.shape(p) for p in parameters)
-    together = np.broadcast_shapes(*map(tuple, shapes))
+    arrays = [p for p in parameters if not isinstance(p, int | float | complex)]
+    shapes = [tuple(p.shape if hasattr(p, "shape") else np.shape(p)) for p in arrays]
+    together = np.broadcast_shapes(*shapes) if any(shapes) else ()
     if shape is None:
         return together
     wanted = shape_tuple(shape)
     if min(wanted, default=0) < 0:
         raise ValueError(f"shape must not have negative lengths, but is {wanted}")
     try:
-        fits = np.broadcast_shapes(wanted, together) == wanted
+        fits = not together or np.broadcast_shapes(wanted, together) == wanted
     except ValueError:
         fits = False
     if not fits:  # else several of the numbers would be the same
