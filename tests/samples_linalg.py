@@ -147,6 +147,7 @@ for _shape in [(3, 3), (4, 3), (2, 3, 5)]:  # the smallest value of each is cut 
         lambda d, shape=_shape: rectangular(d, *shape),
         label=f"{_shape}",
         keywords={"rtol": 0.5},
+        torch=False,  # its derivative is that of a pseudo-inverse that cuts off nothing
     )
 for _a, _b in [((3, 3), (3,)), ((4, 2), (4, 2)), ((2, 4), (2,)), ((3, 1), (3, 0))]:
     linalg(

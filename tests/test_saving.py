@@ -50,14 +50,22 @@ def test_round_trip(path):
         "complex": rng.standard_normal((2, 3)) + 1j,
         "tensors": (ag.tensor([1.0], requires_grad=True), ag.tensor([1, 2])),
         "a.b": np.ones(1),
+        "a.npy": np.full(1, 3.0),
+        "arraygrad": {"structure": np.full(1, 4.0)},
+        "\0\ud800": np.full(1, 5.0),
+        "x" * 70_000: np.full(1, 6.0),
         "a": {"b": np.zeros(1), "": [np.full(1, 2.0)]},
+        "b": np.zeros(1),
+        "b.npy": np.ones(1),
         "other": [1, -(2**70), 0.1, float("inf"), float("nan"), 1j, "text", None, True, (), [], {}],
     }
     ag.save(structure, path)
     same(structure, ag.load(path))
 
 
-@pytest.mark.parametrize("structure", [np.arange(3.0), ag.tensor([1.0]), [], 3, None])
+@pytest.mark.parametrize(
+    "structure", [np.arange(3.0), ag.tensor([1.0]), [], 3, None, {"__metadata__": np.ones(1)}]
+)
 def test_round_trip_of_a_leaf(path, structure):
     ag.save(structure, path)
     same(structure, ag.load(path))

@@ -4,20 +4,10 @@ Each class is a subclass of the built-in exception that a user of PyTorch or Num
 """
 
 __all__ = [
-    "AnomalyError",
-    "DataDependentError",
-    "DerivativeError",
-    "GraphFreedError",
-    "LazyError",
-    "MixedArraysError",
-    "NoGradientError",
-    "NotASolutionError",
-    "OuterWriteError",
-    "RuleError",
-    "SingularError",
-    "UnusedInputError",
-    "WrittenError",
-]
+    "AnomalyError", "DataDependentError", "DerivativeError", "GraphFreedError", "LazyError",
+    "MixedArraysError", "NoGradientError", "NotASolutionError", "OuterWriteError", "RuleError",
+    "SingularError", "UnusedInputError", "WrittenError",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

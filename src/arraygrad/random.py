@@ -31,10 +31,12 @@ import numpy as np
 from . import ops
 from .backends import backend_of
 from .core.array import plain
+from .core.axes import one_axis, shape_tuple
 from .core.describing import describe as _describe
 from .linalg import cholesky
-from .ops.define import Opaque, constant, declare
-from .special import gammainc, gammaln
+from .ops.define import Opaque, binary, constant, declare
+from .ops.special.parameters import gammainc_slope
+from .special import digamma, expit, gammaln, softmax
 
 __all__ = [
     "Stream", "bernoulli", "beta", "categorical", "cauchy", "dirichlet", "exponential", "fold_in",
@@ -87,6 +89,13 @@ def _drawn(xp: Any, key: Any, x: Any = (), *, law: str, shape: Any, dtype: Any, 
             if law == "random" and made.itemsize == 2:  # the nearest float16 could be one
                 drawn = np.floor(drawn * 2048) / 2048
             made[place] = drawn
+        elif law == "log_gamma":
+            # The sample of a small `a` is too close to zero for its dtype. Its logarithm follows
+            # from a sample of `a + 1` and one of the exponential distribution.
+            small = np.asarray(x) < 1
+            drawn = np.log(source.standard_gamma(np.where(small, x + 1, x), shape))
+            down = source.standard_exponential(shape) / x
+            made[place] = drawn - np.where(small, down, 0)
         else:
             parameters = more if more else (np.asarray(x),)
             made[place] = getattr(source, law)(*parameters, size=shape)
@@ -108,6 +117,18 @@ def _draw(
 _held = constant("held", "x", compute=lambda xp, x: x + 0)
 
 
+def _check(name: str, value: Any, test: Any, words: str) -> None:
+    """Raise an error if the known values of an argument fail a test; NaN fails each."""
+    known = plain(value)
+    if isinstance(known, int | float | np.ndarray | np.generic):
+        if not np.all(test(np.asarray(known))):
+            raise ValueError(f"{name} must be {words}, not {known}")
+
+
+def _array(x: Any) -> Any:
+    return x if hasattr(x, "dtype") else np.asarray(x, np.float64)
+
+
 def split(key: Any, num: int = 2) -> Any:
     """New keys from a key, which must not be used for anything else then.
 
@@ -123,6 +144,7 @@ def split(key: Any, num: int = 2) -> Any:
     >>> first.shape
     (2,)
     """
+    _check("num", operator.index(num), lambda n: n >= 0, "a number that is not negative")
     return _draw(key, law="bits", shape=(num, 2), dtype=np.uint64)
 
 
@@ -132,8 +154,11 @@ def fold_in(key: Any, number: int) -> Any:
     >>> ag.random.fold_in(ag.random.key(0), 7).shape
     (2,)
     """
+    number = operator.index(number)
+    if not 0 <= number < 2**64:
+        raise ValueError(f"number must not be negative and below 2⁶⁴, not {number}")
     first = _draw(key, law="bits", shape=(2,), dtype=np.uint64)
-    mixed = ops.bitwise_xor(first, np.asarray([0, operator.index(number)], np.uint64))
+    mixed = ops.bitwise_xor(first, np.asarray([0, number], np.uint64))
     return _draw(mixed, law="bits", shape=(2,), dtype=np.uint64)
 
 
@@ -183,11 +208,22 @@ class Stream:
 
 
 def _shape(shape: Shape, *parameters: Any) -> tuple[int, ...]:
-    if isinstance(shape, int):
-        return (shape,)
-    if shape is not None:
-        return tuple(shape)
-    return tuple(np.broadcast_shapes(*(tuple(getattr(p, "shape", ())) for p in parameters)))
+    """The shape of the numbers; without `shape`, that of the parameters."""
+    arrays = [p for p in parameters if not isinstance(p, int | float | complex)]
+    shapes = [tuple(p.shape if hasattr(p, "shape") else np.shape(p)) for p in arrays]
+    together = np.broadcast_shapes(*shapes) if any(shapes) else ()
+    if shape is None:
+        return together
+    wanted = shape_tuple(shape)
+    if min(wanted, default=0) < 0:
+        raise ValueError(f"shape must not have negative lengths, but is {wanted}")
+    try:
+        fits = not together or np.broadcast_shapes(wanted, together) == wanted
+    except ValueError:
+        fits = False
+    if not fits:  # else several of the numbers would be the same
+        raise ValueError(f"shape is {wanted}, but the parameters have the shape {together}")
+    return wanted
 
 
 def _standard(law: str, key: Any, shape: tuple[int, ...], dtype: Any, *parameters: Any) -> Any:
@@ -278,8 +314,14 @@ def integers(key: Any, low: int, high: int, shape: Shape = (), *, dtype: Any = n
     >>> sorted(set(ag.random.integers(ag.random.key(0), 0, 3, 100).tolist()))
     [0, 1, 2]
     """
+    low, high = operator.index(low), operator.index(high)
     if not high > low:
         raise ValueError(f"high must be greater than low, but they are {high} and {low}")
+    if np.dtype(dtype).kind not in "iu":
+        raise TypeError(f"dtype must be one of integers, not {dtype}")
+    range_ = np.iinfo(dtype)
+    if low < range_.min or high - 1 > range_.max:
+        raise ValueError(f"{dtype} does not hold all integers from low={low} up to high={high}")
     return _draw(key, law="integers", shape=_shape(shape), dtype=dtype, more=(low, high))
 
 
@@ -289,11 +331,7 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Shape = None) -> Any:
     >>> ag.random.bernoulli(ag.random.key(0), 1.0, 3)
     array([ True,  True,  True])
     """
-    known = plain(p)
-    if isinstance(known, int | float | np.ndarray | np.generic):
-        values = np.asarray(known)
-        if not ((values >= 0) & (values <= 1)).all():  # NaN is not either
-            raise ValueError(f"p must be between 0 and 1, not {known}")
+    _check("p", p, lambda p: (p >= 0) & (p <= 1), "between 0 and 1")
     return _standard("random", key, _shape(shape, p), None, p) < p
 
 
@@ -303,8 +341,14 @@ def categorical(key: Any, logits: Any, axis: int = -1, shape: Shape = None) -> A
     >>> ag.random.categorical(ag.random.key(0), np.array([-100.0, 0.0]), shape=3)
     array([1, 1, 1])
     """
-    front = _shape(shape) if shape is not None else ()
-    axis = axis % logits.ndim - logits.ndim
+    front, logits = _shape(shape), _array(logits)
+    axis = one_axis(axis, logits.ndim) - logits.ndim
+    _check(
+        "logits",
+        logits,
+        lambda x: np.isfinite(np.max(x, axis)),
+        "numbers or -inf, not all -inf along the axis",
+    )
     return ops.argmax(gumbel(key, (*front, *logits.shape)) + logits, axis=axis)
 
 
@@ -315,7 +359,8 @@ def permutation(key: Any, x: Any, axis: int = 0) -> Any:
     [0, 1, 2, 3]
     """
     is_array = getattr(x, "ndim", 0) > 0
-    count = x.shape[axis] if is_array else operator.index(x)
+    count = x.shape[one_axis(axis, x.ndim)] if is_array else operator.index(x)
+    _check("x", count, lambda n: n >= 0, "a number that is not negative")
     order = ops.argsort(_draw(key, law="random", shape=(count,), dtype=np.float64))
     return ops.take(x, order, axis=axis) if is_array else order
 
@@ -327,7 +372,8 @@ def poisson(key: Any, rate: Any, shape: Shape = None) -> Any:
     True
     """
     full = _shape(shape, rate)
-    rate = ops.broadcast_to(rate if hasattr(rate, "dtype") else np.asarray(rate), full)
+    _check("rate", rate, lambda rate: (rate >= 0) & (rate < 2**62), "at least 0 and below 2⁶²")
+    rate = ops.broadcast_to(_array(rate), full)
     return _draw(key, _held(rate), law="poisson", shape=full, dtype=np.int64)
 
 
@@ -340,12 +386,39 @@ def gamma(key: Any, a: Any, shape: Shape = None, scale: Any = 1.0) -> Any:
     True
     """
     full = _shape(shape, a, scale)
-    a = ops.broadcast_to(a if hasattr(a, "dtype") else np.asarray(a, np.float64), full)
-    x = _draw(key, _held(a), law="standard_gamma", shape=full, dtype=np.float64)
-    # A sample keeps its quantile F when a changes: its slope is that of F, over the density.
-    share = gammainc(a, x)
-    density = ops.exp((_held(a) - 1) * ops.log(x) - x - gammaln(_held(a)))
-    return (x - (share - _held(share)) / density) * scale
+    return ops.exp(_log_gamma(key, "a", a, full)) * scale
+
+
+def _log_gamma(key: Any, name: str, a: Any, shape: tuple[int, ...]) -> Any:
+    """Logarithms of numbers of the gamma distribution."""
+    # The square of the reciprocal must be finite, too.
+    _check(name, a, lambda a: (a >= 1e-150) & (a < math.inf), "at least 1e-150, and finite")
+    a = ops.broadcast_to(_array(a), shape)
+    return _following(a, _draw(key, _held(a), law="log_gamma", shape=shape, dtype=np.float64))
+
+
+def _log_gamma_slope(a: Any, y: Any) -> Any:
+    """The derivative by `a` of the logarithm `y` of a sample, which keeps its quantile.
+
+    It is minus the derivative by `a` of the share below the sample, over the density. Where the
+    sample `x` is tiny, the share is ``x**a / Γ(a + 1)``; where `a` is large, ``(x - a) / sqrt(a)``
+    has the normal distribution.
+    """
+    tiny, large = y < -40, a > 1e8
+    known = ops.logical_or(tiny, large)
+    p, log = ops.where(known, 1, a), ops.where(known, 0, y)
+    x = ops.exp(log)
+    usual = -gammainc_slope(p, x, n=1) / ops.exp(p * log - x - gammaln(p))
+    at_large = (1 / a + ops.exp(-ops.where(large, y, 0))) / 2
+    return ops.where(tiny, (digamma(a + 1) - y) / a, ops.where(large, at_large, usual))
+
+
+# `y`, a constant, with a derivative by `x`.
+_following = binary(
+    "log_gamma_following",
+    dx=lambda x, out: _log_gamma_slope(x, out),
+    compute=lambda xp, x, y: y + 0,
+)
 
 
 def beta(key: Any, a: Any, b: Any, shape: Shape = None) -> Any:
@@ -356,8 +429,7 @@ def beta(key: Any, a: Any, b: Any, shape: Shape = None) -> Any:
     """
     first, second = split(key)
     full = _shape(shape, a, b)
-    x, y = gamma(first, a, full), gamma(second, b, full)
-    return x / (x + y)
+    return expit(_log_gamma(first, "a", a, full) - _log_gamma(second, "b", b, full))
 
 
 def dirichlet(key: Any, alpha: Any, shape: Shape = None) -> Any:
@@ -366,9 +438,10 @@ def dirichlet(key: Any, alpha: Any, shape: Shape = None) -> Any:
     >>> ag.random.dirichlet(ag.random.key(0), np.ones(3)).sum().round(6)
     np.float64(1.0)
     """
-    front = _shape(shape) if shape is not None else ()
-    x = gamma(key, alpha, (*front, *alpha.shape))
-    return x / ops.sum(x, axis=-1, keepdims=True)
+    alpha = _array(alpha)
+    if alpha.ndim == 0:
+        raise ValueError("alpha must have at least one axis, but is a number")
+    return softmax(_log_gamma(key, "alpha", alpha, (*_shape(shape), *alpha.shape)), axis=-1)
 
 
 def multivariate_normal(key: Any, mean: Any, cov: Any, shape: Shape = None) -> Any:
@@ -377,8 +450,9 @@ def multivariate_normal(key: Any, mean: Any, cov: Any, shape: Shape = None) -> A
     >>> ag.random.multivariate_normal(ag.random.key(0), np.zeros(2), np.eye(2), 5).shape
     (5, 2)
     """
-    front = _shape(shape) if shape is not None else ()
-    z = _standard("standard_normal", key, (*front, *mean.shape), None, mean, cov)
+    mean, cov = _array(mean), _array(cov)
+    vectors = np.broadcast_shapes(mean.shape, cov.shape[:-1])
+    z = _standard("standard_normal", key, (*_shape(shape), *vectors), None, mean, cov)
     return mean + ops.matmul(cholesky(cov), z[..., None])[..., 0]
 
 

@@ -21,6 +21,7 @@ from .core.array import Array
 __all__ = ["load", "save"]
 
 _STRUCTURE = "arraygrad.structure"
+_RESERVED = (_STRUCTURE, "__metadata__")  # the second by safetensors
 
 
 def save(structure: Any, file: str | os.PathLike[str]) -> None:
@@ -126,6 +127,8 @@ def _described(value: Any, path: str, arrays: dict[str, Any]) -> Any:
     if array.dtype.kind not in "biufcV" or (array.dtype.kind == "V" and array.dtype.fields):
         raise TypeError(f"save(): the array at {place} has dtype {array.dtype}, which is no number")
     name = path or "array"
+    if name in _RESERVED or not name.isprintable() or len(name) > 10_000:
+        name = f"array {len(arrays)}"
     while name in arrays:  # of the paths a.b, two may be the same
         name += "'"
     arrays[name] = np.ascontiguousarray(array).reshape(array.shape)
@@ -184,7 +187,7 @@ def _write_npz(path: Path, arrays: dict[str, Any], text: str) -> None:
 
 def _read_npz(path: Path) -> tuple[dict[str, Any], str | None]:
     with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-        arrays = {name: file[name] for name in file.files}
+        arrays = {name.removesuffix(".npy"): file[name] for name in file.zip.namelist()}
     text = arrays.pop(_STRUCTURE, None)
     return arrays, None if text is None else bytes(text).decode()
 

@@ -9,7 +9,7 @@ from loops_table import close
 from rows import crossed
 
 import arraygrad as ag
-from arraygrad.core.fixed import fix, is_fixed
+from arraygrad.core.memory import fix, is_fixed
 
 _draw = np.random.default_rng(0)
 W, V, X = _draw.normal(size=(7, 5)), _draw.normal(size=(6, 7)), _draw.normal(size=5)

@@ -71,6 +71,32 @@ def iterated(y: Any) -> Any:
     return sum(b * a for b, a in zip(before, y, strict=True))
 
 
+def carried(y: Any) -> Any:
+    for i, value in enumerate(y):
+        if i < 3:
+            y[i + 1] += value**2
+    return y.sum()
+
+
+def a_block(y: Any) -> Any:
+    whole = np.block(y)
+    whole *= 3.0
+    return whole @ y
+
+
+def grids(y: Any) -> Any:
+    rows, columns = np.meshgrid(y, y[:2], copy=False)
+    y[1] = y[0] * y[2]
+    return np.sum(rows * columns)
+
+
+def a_diagonal(y: Any) -> Any:
+    square = np.outer(y, y)
+    part = np.einsum("ii->i", square[:3, :3])
+    part += y[1:]
+    return np.sum(square**2)
+
+
 def unstacked(y: Any) -> Any:
     a, b, *_ = np.unstack(y)
     y[:2] = 0.0
@@ -129,6 +155,10 @@ PROGRAMS = [
     shuffled_by_numpy,
     added_to,
     iterated,
+    carried,
+    a_block,
+    a_diagonal,
+    grids,
     unstacked,
     a_view,
     no_axes,
@@ -172,7 +202,7 @@ def test_compiled(program: Callable[[Any], Any]) -> None:
     np.testing.assert_allclose(ag.compile(func.grad(f))(X), func.grad(f)(X))
 
 
-@pytest.mark.parametrize("program", [doubled, exchanged, added_to, iterated, a_view])
+@pytest.mark.parametrize("program", [doubled, exchanged, added_to, iterated, carried, a_view])
 @pytest.mark.parametrize("library", ["array_api_strict", "torch", "jax.numpy", "dask.array"])
 def test_over_a_library(program: Callable[[Any], Any], library: str) -> None:
     xp = pytest.importorskip(library)

@@ -84,7 +84,27 @@ BAD = [
     (lambda: random.bernoulli(KEY, np.nan), ValueError, "p must be between 0 and 1"),
     (lambda: random.normal(KEY, (3,), dtype=np.int32), TypeError, "dtype must be .* not int32"),
     (lambda: random.fold_in(KEY, 1.5), TypeError, "float"),
+    (lambda: random.fold_in(KEY, -1), ValueError, "number must not be negative"),
     (lambda: random.permutation(KEY, 2.5), TypeError, "float"),
+    (lambda: random.permutation(KEY, -2), ValueError, "x must be a number that is not negative"),
+    (lambda: random.permutation(KEY, np.ones(3), 1), IndexError, "axis 1 is out of range"),
+    (lambda: random.split(KEY, -1), ValueError, "num must be"),
+    (lambda: random.integers(KEY, 0.5, 3), TypeError, "float"),
+    (lambda: random.integers(KEY, 0, 300, dtype=np.uint8), ValueError, "uint8.*high=300"),
+    (lambda: random.integers(KEY, 0, 3, dtype=float), TypeError, "dtype must be one of integers"),
+    (lambda: random.normal(KEY, -1), ValueError, "shape must not have negative lengths"),
+    (lambda: random.normal(KEY, 1.5), TypeError, "shape"),
+    (lambda: random.normal(KEY, 3, np.zeros((2, 3))), ValueError, r"shape is \(3,\), but .*2, 3"),
+    (lambda: random.bernoulli(KEY, np.ones((2, 3)), 3), ValueError, r"shape is \(3,\)"),
+    (lambda: random.gamma(KEY, 0.0), ValueError, "a must be at least 1e-150, and finite, not 0.0"),
+    (lambda: random.gamma(KEY, ag.tensor(np.inf)), ValueError, "a must be .* finite, not inf"),
+    (lambda: random.beta(KEY, 1.0, np.array([1.0, -1.0])), ValueError, "b must be at least"),
+    (lambda: random.dirichlet(KEY, np.zeros(3)), ValueError, "alpha must be at least"),
+    (lambda: random.dirichlet(KEY, 2.0), ValueError, "alpha must have at least one axis"),
+    (lambda: random.poisson(KEY, np.nan), ValueError, "rate must be at least 0"),
+    (lambda: random.categorical(KEY, np.full(3, -np.inf)), ValueError, "logits must be .* not all"),
+    (lambda: random.categorical(KEY, np.array([0.0, np.nan])), ValueError, "logits must be"),
+    (lambda: random.categorical(KEY, np.zeros((2, 3)), 5), IndexError, "axis 5 is out of range"),
 ]
 
 
@@ -92,6 +112,31 @@ BAD = [
 def test_bad_input(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_parameters_may_be_lists():
+    assert random.categorical(KEY, [-100.0, 0.0]) == 1
+    assert random.dirichlet(KEY, [1.0, 2.0]).shape == (2,)
+    assert random.normal(KEY, np.int64(3)).shape == random.normal(KEY, None, [0.0] * 3).shape
+    assert random.multivariate_normal(KEY, [0.0, 0.0], np.stack([np.eye(2)] * 4)).shape == (4, 2)
+
+
+@pytest.mark.parametrize("a", [0.3, 1e-3, 1e-10, 1e-150, 1e12, 1e300])
+def test_samples_of_extreme_parameters(a):
+    x = ag.tensor(a, requires_grad=True)
+    for sample in (
+        random.gamma(KEY, x, (50,)),
+        random.beta(KEY, x, 2 * x, (50,)),
+        random.dirichlet(KEY, ag.stack([x, x, x]), (50,)),
+    ):
+        values = sample.detach().numpy()
+        assert ((values >= 0) & (values < np.inf)).all()
+        assert np.isfinite(ag.grad(sample.sum(), x).item())
+    np.testing.assert_allclose(values.sum(-1), 1)
+    if a < 1:
+        assert stats.kstest(random.gamma(KEY, 0.3, 4000), stats.gamma(0.3).cdf).pvalue > 1e-3
+        shares = random.beta(KEY, a, 2 * a, 4000)
+        assert abs(shares.mean() - 1 / 3) < 0.03
 
 
 def test_half_precision_is_never_one():
@@ -184,6 +229,10 @@ def test_the_slope_of_a_gamma_sample_keeps_its_quantile(a):
     np.testing.assert_allclose(slopes, expected, 1e-4)
     forward = ag.func.jacfwd(lambda a: random.gamma(KEY, a, (5,)))(np.asarray(a))
     np.testing.assert_allclose(forward, slopes, 1e-8)
+    h = 1e-3 * a
+    low, middle, high = (stats.gamma.ppf(share, b) for b in (a - h, a, a + h))
+    second = ag.func.jacfwd(ag.func.jacrev(lambda a: random.gamma(KEY, a, (5,))))(np.asarray(a))
+    np.testing.assert_allclose(second, (low - 2 * middle + high) / h**2, 1e-3)
 
 
 def test_covariances():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import operator
 import warnings
 from collections.abc import Callable
@@ -469,7 +470,10 @@ ROWS: dict[str, list[tuple[Any, ...]]] = {
     "atleast_3d": [(lambda x: np.atleast_3d(x), _x)],
     "copy": [(lambda x: np.copy(x), _x)],
     "astype": [(lambda x: np.astype(x, np.complex128), _x)],
-    "meshgrid": [(lambda x: np.meshgrid(x, [1.0, 2.0], indexing="ij"), _v)],
+    "meshgrid": [
+        (lambda x: np.meshgrid(x, [1.0, 2.0], indexing="ij"), _v),
+        (lambda x: np.meshgrid(x, [1.0, 2.0], 3.0, copy=False), _v),
+    ],
     "pad": [
         (lambda x: np.pad(x, 1), _x),
         (lambda x: np.pad(x, ((1, 2), (0, 1)), mode="reflect"), _x),
@@ -771,6 +775,58 @@ def test_functions(call: Any, array: Any) -> None:
 @over("call, array", _cases(CONSTANT_ROWS))
 def test_functions_without_derivatives(call: Any, array: Any) -> None:
     check(call, array, differentiable=False)
+
+
+_INF, _NAN = math.inf, math.nan
+# Calls of which NumPy's value is not what the formula for usual numbers gives.
+SPECIAL_ROWS: list[tuple[Callable[[Any], Any], Any]] = [
+    (lambda x: np.trim_zeros(x), [[0.0, 0, 0], [0, 1, 2], [0, 3, 0]]),
+    (lambda x: np.trim_zeros(x, "f", axis=0), [[0.0, 0, 0], [0, 1, 2], [0, 0, 0]]),
+    (lambda x: np.trim_zeros(x, "b"), [0.0, 0.0]),
+    (lambda x: np.geomspace(x[0], x[1], 4), [1j, 1000j]),
+    (lambda x: np.geomspace(x[0], x[1], 4), [-1.0, -1000.0]),
+    (lambda x: np.unique(x), [_NAN, 1, _NAN]),
+    (lambda x: np.unique(x, True, True, True), [_NAN, 1, _NAN, _NAN, 1]),
+    (lambda x: np.unique(x, return_counts=True, equal_nan=False), [_NAN, 1, _NAN]),
+    (lambda x: np.union1d(x, [_NAN]), [_NAN, 1.0]),
+    (lambda x: np.setxor1d(x, [2.0]), [_NAN, 1.0, _NAN]),
+    (lambda x: np.setdiff1d(x, [1.0]), [_NAN, 1.0, _NAN]),
+    (lambda x: np.ldexp(x, 1100), [1e-300, 0.0, _INF, 1.0]),
+    (lambda x: np.ldexp(x, np.array([-2000, 2000, -9])), [_INF, 0.0, 3.0]),
+    (lambda x: np.ldexp(x, 200), np.array([1e-30, 0], np.float32)),
+    (lambda x: np.modf(x), [_INF, -_INF, _NAN, -1.5]),
+    (lambda x: np.linspace(x[0], x[1], 5, dtype=int), [-1.0, 1.0]),
+    (lambda x: np.round(x, -2), [1250, 1350, -49]),
+    (lambda x: np.round(x, 1), [1250, 3]),
+    (lambda x: np.linalg.cond(x), np.zeros((2, 2))),
+    (lambda x: np.linalg.cond(x, -2), np.zeros((2, 2))),
+    (lambda x: np.digitize(x, [1.0, 1.0, 1.0]), [0.5, 1.0]),
+]
+
+
+@pytest.mark.parametrize(("call", "values"), SPECIAL_ROWS)
+def test_values_at_special_points(call: Any, values: Any) -> None:
+    values = np.asarray(values)
+    x = ag.tensor(values, requires_grad=values.dtype.kind in "fc")
+    with np.errstate(all="ignore"):
+        found, expected = as_tuple(call(x)), as_tuple(call(values.copy()))
+    assert len(found) == len(expected)
+    for result, value in zip(found, expected, strict=True):
+        assert result.dtype == value.dtype
+        assert_close(result.detach(), value, rtol=1e-14, atol=0, equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda x: np.choose(x, [[1.0], [2.0]]), TypeError, "a must be integers, not float64"),
+        (lambda x: np.digitize(x, x), ValueError, "bins must be sorted"),
+        (lambda x: np.histogram(x, x), ValueError, "bins must be sorted"),
+    ],
+)
+def test_wrong_arguments(call: Any, error: Any, words: str) -> None:
+    with pytest.raises(error, match=words):
+        call(ag.tensor([0.0, 2.0, 1.0]))
 
 
 def test_every_rule_has_a_row() -> None:

@@ -10,8 +10,8 @@ from typing import Any
 
 from ..core.array import AnyFunction, Array
 from ..core.closing import lent
-from ..core.escaped import stamp_at, type_at_level
 from ..core.kinds import Elementwise
+from ..core.levels import stamp_at, type_at_level
 from ..core.nodes import record, stage
 from ..ops.batching import batching_rule
 from ..ops.define.op import Op

@@ -304,6 +304,8 @@ def linspace(
         share = in_library_of(plain(like), places.reshape((num,) + (1,) * ndim))
         # Not `start + share * (stop - start)`: after rounding, that may miss `stop`.
         made = ops.add(ops.multiply(start, 1 - share), ops.multiply(stop, share))
+        if dtype is not None and numpy_dtype(dtype).kind in "iu":
+            made = ops.floor(made)
         return asarray(made, dtype=dtype, device=device)
     return _make("linspace", start, stop, num, dtype=dtype, device=device, endpoint=endpoint)
 

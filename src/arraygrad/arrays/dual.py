@@ -9,7 +9,7 @@ from .. import ops
 from ..core import upward
 from ..core.array import AnyFunction, Array
 from ..core.closing import lent
-from ..core.escaped import stamp_at, type_at_level
+from ..core.levels import stamp_at, type_at_level
 from ..core.nodes import record, stage
 from ..ops.define.op import Op, once_per_op
 from ..ops.define.rules import sums_rules

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..core.array import Array
-from ..core.escaped import stamp_at, type_at_level
+from ..core.levels import stamp_at, type_at_level
 from ..ops.define.op import Op
 from ..ops.shape import copy
 from .dependence import Dependence, everything, nothing

@@ -75,16 +75,8 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
 
     # Few tensors have the attributes from `_born` to `_made`: they are read by `getattr`.
     __slots__ = (
-        "__weakref__",
-        "_array",
-        "_born",
-        "_family",
-        "_fixed",
-        "_grad",
-        "_leaf",
-        "_made",
-        "_node",
-    )
+        "__weakref__", "_array", "_born", "_family", "_fixed", "_grad", "_leaf", "_made", "_node",
+    )  # fmt: skip
     _node: Node | None
     _grad: Tensor | None
     _leaf: Leaf | None

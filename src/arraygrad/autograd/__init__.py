@@ -23,24 +23,11 @@ from .anomaly import (
 from .differentiate import backward, grad
 
 __all__ = [
-    "Function",
-    "FunctionCtx",
-    "backward",
-    "detect_anomaly",
-    "enable_grad",
-    "forward_ad",
-    "grad",
-    "graph",
-    "inference_mode",
-    "is_anomaly_check_nan_enabled",
-    "is_anomaly_enabled",
-    "is_grad_enabled",
-    "is_inference_mode_enabled",
-    "no_grad",
-    "once_differentiable",
-    "set_detect_anomaly",
-    "set_grad_enabled",
-]
+    "Function", "FunctionCtx", "backward", "detect_anomaly", "enable_grad", "forward_ad", "grad",
+    "graph", "inference_mode", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
+    "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "once_differentiable",
+    "set_detect_anomaly", "set_grad_enabled",
+]  # fmt: skip
 
 _describe([globals().get(name) for name in __all__], {}, {}, {})
 

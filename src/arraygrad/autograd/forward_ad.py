@@ -23,13 +23,9 @@ from ..core.describing import describe as _describe
 from ..core.levels import new_level
 
 __all__ = [
-    "UnpackedDualTensor",
-    "dual_level",
-    "enter_dual_level",
-    "exit_dual_level",
-    "make_dual",
+    "UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual",
     "unpack_dual",
-]
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

@@ -239,11 +239,6 @@ def _conj(xp: Any, x: Any) -> Any:
     return xp.conj(x) if _of_kind(xp, x, "complex floating") else x
 
 
-def _as_numbers(xp: Any, x: Any) -> Any:
-    """Booleans as integers."""
-    return xp.astype(x, xp.int64) if _of_kind(xp, x, "bool") else x
-
-
 def _as_floats(xp: Any, x: Any) -> Any:
     """Booleans and integers as floats."""
     return xp.astype(x, xp.float64) if _of_kind(xp, x, ("bool", "integral")) else x  # type: ignore[arg-type]
@@ -254,7 +249,11 @@ def _logical_not(xp: Any, x: Any) -> Any:
 
 
 def _summed(name: str) -> Kernel:
-    return lambda xp, x, **keywords: getattr(xp, name)(_as_numbers(xp, x), **keywords)
+    def kernel(xp: Any, x: Any, **keywords: Any) -> Any:
+        x = xp.astype(x, xp.int64) if _of_kind(xp, x, "bool") else x
+        return getattr(xp, name)(x, **keywords)
+
+    return kernel
 
 
 def _count_nonzero(xp: Any, x: Any, axis: Any, keepdims: bool) -> Any:

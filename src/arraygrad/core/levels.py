@@ -5,8 +5,12 @@ by a sweep has level + 0.25. So arrays of two transforms never share a level.
 
 The context of the thread or task knows the transforms around. A thread that was started inside a
 transform, without its context, does not know this transform. So a new transform also leaves out
-the levels that are in flight elsewhere, and those of arrays that have outlived their transform: see
-`escaped`.
+the levels that are in flight elsewhere.
+
+An array may outlive its transform, as by `leaked.append(x)` inside a function under `jvp` or
+`vmap`. It still holds the tangent, or the batch, of a transform that is over, and a later transform
+of the same level would take it for one of its own. So each transform has a stamp, and all its
+arrays refer to the stamp. As long as the stamp is alive, new transforms leave out its level.
 
 If an interrupt comes before `__exit__`, the transforms that follow have higher levels than they
 need, which does no harm.
@@ -14,13 +18,35 @@ need, which does no harm.
 
 from __future__ import annotations
 
+import functools
+import weakref
 from contextvars import ContextVar
 from typing import Any
 
-from .escaped import Stamp, claim
-
 _innermost: ContextVar[int] = ContextVar("arraygrad_level", default=0)
 in_flight = _innermost.get  # the level of the innermost transform in flight; 0 outside of all
+
+
+class Stamp:
+    """Stands for one run of a transform."""
+
+    __slots__ = ("__weakref__",)
+
+
+# The stamp at each level that a transform in flight has, or whose arrays have outlived it.
+_stamps: dict[float, weakref.ref[Stamp]] = {}
+
+
+def _claim(level: float, stamp: Stamp) -> bool:
+    """Take a level for a transform, which keeps the stamp until its end. False if it is taken."""
+    made = weakref.ref(stamp, functools.partial(_stamps.pop, level))
+    return _stamps.setdefault(level, made) is made  # one step: other threads may claim it, too
+
+
+def stamp_at(level: float) -> Stamp | None:
+    """The stamp for an array at a level; None if no transform has begun there, as in a sweep."""
+    found = _stamps.get(level)
+    return None if found is None else found()
 
 
 class at_level:  # noqa: N801  (it is used like a function)
@@ -62,7 +88,7 @@ class new_level(at_level):  # noqa: N801  (it is called as a function is)
     def _choose(self, present: int) -> None:
         self._stamp = Stamp()
         self.level = present + 1
-        while not claim(self.level, self._stamp):
+        while not _claim(self.level, self._stamp):
             self.level += 1
 
     def __exit__(self, *exc: Any) -> None:
@@ -73,3 +99,11 @@ class new_level(at_level):  # noqa: N801  (it is called as a function is)
 def above(level: float = 0) -> float:
     """A level for a batch that only a sweep over tensors of `level` knows of."""
     return max(level, in_flight()) + 0.25
+
+
+@functools.cache
+def type_at_level(base: type[Any], level: float) -> type[Any]:
+    """The type of the arrays of a transform at a level; `base` is their kind."""
+    return type(
+        base.__name__, (base,), {"__slots__": (), "__module__": base.__module__, "level": level}
+    )

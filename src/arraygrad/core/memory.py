@@ -1,8 +1,9 @@
-"""NumPy's memory: who owns it, and where an array lies in it."""
+"""NumPy's memory: who owns it, where an array lies in it, and whether anybody may write to it."""
 
 from __future__ import annotations
 
 import functools
+import weakref
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,3 +50,18 @@ class Place(NamedTuple):
     def read(self, memory: Any) -> Any:
         """The array at this place of a copy of the memory."""
         return ndarray(self.shape, self.dtype, memory, self.offset, self.strides)
+
+
+# NumPy arrays that arraygrad has made and nobody writes to, such as the unit vectors by which a
+# Jacobian is computed: a compiler may rely on their elements. Arrays of users are never among them.
+_fixed: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+
+
+def fix(array: Any) -> None:
+    """Take note that the elements of an array stay as they are."""
+    _fixed[id(array)] = array
+
+
+def is_fixed(array: Any) -> bool:
+    """Whether the elements of an array stay as they are."""
+    return _fixed.get(id(array)) is array

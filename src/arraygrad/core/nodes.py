@@ -98,16 +98,9 @@ class Node:
     """
 
     __slots__ = (
-        "__weakref__",
-        "dtype",
-        "edges",
-        "extras",
-        "number",
-        "outputs",
-        "pullback",
-        "saved",
+        "__weakref__", "dtype", "edges", "extras", "number", "outputs", "pullback", "saved",
         "shape",
-    )
+    )  # fmt: skip
 
     def __init__(
         self,

@@ -18,37 +18,11 @@ from .sparse import sparsity
 from .vectorize import vmap
 
 __all__ = [
-    "associative_scan",
-    "axis_index",
-    "checkpoint",
-    "cond",
-    "custom",
-    "eval_shape",
-    "fori_loop",
-    "grad",
-    "hessian",
-    "hvp",
-    "jacfwd",
-    "jacobian",
-    "jacrev",
-    "jvp",
-    "linear_transpose",
-    "linearize",
-    "map",
-    "pmax",
-    "pmean",
-    "pmin",
-    "psum",
-    "scan",
-    "sparsity",
-    "stop_gradient",
-    "switch",
-    "tap",
-    "value_and_grad",
-    "vjp",
-    "vmap",
-    "while_loop",
-]
+    "associative_scan", "axis_index", "checkpoint", "cond", "custom", "eval_shape", "fori_loop",
+    "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "linear_transpose",
+    "linearize", "map", "pmax", "pmean", "pmin", "psum", "scan", "sparsity", "stop_gradient",
+    "switch", "tap", "value_and_grad", "vjp", "vmap", "while_loop",
+]  # fmt: skip
 
 _LIKE = "structure of arrays | Like"
 _describe(

@@ -22,7 +22,7 @@ from ..arrays.methods import TransformMethods
 from ..arrays.tensor import Tensor
 from ..core.array import AnyFunction, Array
 from ..core.closing import Closing
-from ..core.escaped import type_at_level
+from ..core.levels import type_at_level
 from ..core.memory import owner_of
 from ..core.modes import ModeContext, current_modes
 from ..core.nodes import Node, next_number, recorder

@@ -14,8 +14,8 @@ import numpy as np
 from .. import ops
 from ..arrays.batched import Batched, batched_type
 from ..backends import backend_of
-from ..core.fixed import fix
 from ..core.levels import above
+from ..core.memory import fix
 from .forward import push
 from .reverse import Chosen, Tape
 from .trees import check_result, flatten

@@ -66,6 +66,11 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Any, ...]:
     >>> x.shape
     (3, 2)
     """
+    return tuple(map(copy, grid_views(*arrays, indexing=indexing)))
+
+
+def grid_views(*arrays: Any, indexing: str) -> list[Any]:
+    """The results of `meshgrid` as views."""
     if indexing not in ("xy", "ij"):
         raise ValueError(f"indexing must be 'xy' or 'ij', not {indexing!r}")
     for i, array in enumerate(arrays):
@@ -75,16 +80,12 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Any, ...]:
     order = list(range(ndim))
     if indexing == "xy" and ndim > 1:
         order[:2] = [1, 0]
-    lengths = {axis: array.size for axis, array in zip(order, arrays, strict=True)}
-    shape = tuple(lengths[axis] for axis in range(ndim))
-    return tuple(
-        copy(
-            broadcast_to(
-                _reshape(a, shape=tuple(n if i == axis else 1 for i, n in enumerate(shape))), shape
-            )
-        )
-        for axis, a in zip(order, arrays, strict=True)
-    )
+    lines = {axis: atleast_1d(array) for axis, array in zip(order, arrays, strict=True)}
+    shape = tuple(lines[axis].shape[0] for axis in range(ndim))
+    return [
+        broadcast_to(expand_dims(line, axis=tuple(range(1, ndim - axis))), shape)
+        for axis, line in lines.items()
+    ]
 
 
 class AtLeast(Protocol):

@@ -22,6 +22,7 @@ from .define.library import declare
 from .define.op import Op, Own
 from .define.signatures import A, TwoArrays, two_arrays
 from .elementwise import conj
+from .matrices import diagonal
 from .padding import padded
 from .reductions import _sum
 from .shape import _permute_dims, _reshape, astype, expand_dims, matrix_transpose, ravel
@@ -357,11 +358,8 @@ def _single(x: Any, labels: str) -> tuple[Any, str]:
             i = labels.index(c)
             j = labels.index(c, i + 1)
             order = [k for k in range(x.ndim) if k not in (i, j)]
-            moved = _permute_dims(x, axes=(i, j, *order))
-            n = moved.shape[0]
-            flat = _reshape(moved, shape=(n * n, *moved.shape[2:]))
-            x = flat[:: n + 1] if n else _reshape(flat, shape=(0, *moved.shape[2:]))
-            labels = c + "".join(labels[k] for k in order)
+            x = diagonal(_permute_dims(x, axes=(*order, i, j)))
+            labels = "".join(labels[k] for k in order) + c
     return x, labels
 
 

@@ -12,7 +12,7 @@ import operator
 from typing import Any, Literal
 
 from ..backends import backend_of
-from ..core.array import plain
+from ..core.array import AnyFunction, plain
 from ..core.axes import many_axes, one_axis
 from ..core.kinds import AlongAxis
 from .define.library import declare
@@ -52,52 +52,36 @@ def _half(axes: Axes, s: Lengths, **keywords: Any) -> dict[int, int]:
     return {**_given(axes, s), axes[-1]: s[-1] // 2 + 1}
 
 
-_fft = declare(
-    "fft",
-    "x",
-    compute=lambda xp, x, s, axis, norm: xp.fft.fftn(_as_complex(xp, x), s=s, axes=axis, norm=norm),
-    vjp=lambda g, x_shape, s, axis, norm: _resized(
-        _ifft(g, s=s, axis=axis, norm=_OPPOSITE[norm]), x_shape, axis
-    ),
-    kind=AlongAxis(linear=True, lengths=_given),
-    holomorphic=False,
-)
-_ifft = declare(
-    "ifft",
-    "x",
-    compute=lambda xp, x, s, axis, norm: xp.fft.ifftn(
-        _as_complex(xp, x), s=s, axes=axis, norm=norm
-    ),
-    vjp=lambda g, x_shape, s, axis, norm: _resized(
-        _fft(g, s=s, axis=axis, norm=_OPPOSITE[norm]), x_shape, axis
-    ),
-    kind=AlongAxis(linear=True, lengths=_given),
-    holomorphic=False,
-)
+def _transform(name: str, adjoint: AnyFunction, lengths: AnyFunction = _given) -> AnyFunction:
+    """Declare a transform by its adjoint, ``adjoint(g, s, axis, norm)``."""
+    convert = _as_complex if name != "rfft" else lambda xp, x: x
+    return declare(
+        name,
+        "x",
+        compute=lambda xp, x, s, axis, norm: getattr(xp.fft, f"{name}n")(
+            convert(xp, x), s=s, axes=axis, norm=norm
+        ),
+        vjp=lambda g, x_shape, s, axis, norm: _resized(
+            adjoint(g, s, axis, _OPPOSITE[norm]), x_shape, axis
+        ),
+        kind=AlongAxis(linear=True, lengths=lengths),
+        holomorphic=False,
+    )
+
+
+_fft = _transform("fft", lambda g, s, axis, norm: _ifft(g, s=s, axis=axis, norm=norm))
+_ifft = _transform("ifft", lambda g, s, axis, norm: _fft(g, s=s, axis=axis, norm=norm))
 # For a real signal, only half of the frequencies are kept. The inverse counts the middle ones
 # twice, because each also stands for its conjugate, which was left out. The adjoint of `rfft` must
 # not count them twice, so it halves them first. The adjoint of `irfft` must double them.
-_rfft = declare(
+_rfft = _transform(
     "rfft",
-    "x",
-    compute=lambda xp, x, s, axis, norm: xp.fft.rfftn(x, s=s, axes=axis, norm=norm),
-    vjp=lambda g, x_shape, s, axis, norm: _resized(
-        _irfft(_middle_times(0.5, g, s, axis), s=s, axis=axis, norm=_OPPOSITE[norm]), x_shape, axis
-    ),
-    kind=AlongAxis(linear=True, lengths=_half),
-    holomorphic=False,
+    lambda g, s, axis, norm: _irfft(_middle_times(0.5, g, s, axis), s=s, axis=axis, norm=norm),
+    lengths=_half,
 )
-_irfft = declare(
+_irfft = _transform(
     "irfft",
-    "x",
-    compute=lambda xp, x, s, axis, norm: xp.fft.irfftn(
-        _as_complex(xp, x), s=s, axes=axis, norm=norm
-    ),
-    vjp=lambda g, x_shape, s, axis, norm: _resized(
-        _middle_times(2, _rfft(g, s=s, axis=axis, norm=_OPPOSITE[norm]), s, axis), x_shape, axis
-    ),
-    kind=AlongAxis(linear=True, lengths=_given),
-    holomorphic=False,
+    lambda g, s, axis, norm: _middle_times(2, _rfft(g, s=s, axis=axis, norm=norm), s, axis),
 )
 
 

@@ -252,10 +252,10 @@ def _check_bounds(shape: tuple[int, ...], template: list[Any]) -> int:
 
 
 def iterate(x: Any) -> Iterator[Any]:
-    """The slices of an array along its first axis."""
+    """The slices of an array along its first axis: each as it is when its turn comes."""
     if x.ndim == 0:
         raise TypeError("cannot iterate over a 0-d array")
-    return iter(tuple(x[i] for i in range(x.shape[0])))
+    return (x[i] for i in range(x.shape[0]))
 
 
 @one_array

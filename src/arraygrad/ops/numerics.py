@@ -321,7 +321,7 @@ def convolve(a: Any, v: Any, /, mode: str = "full") -> Any:
     """
     a, v = as_arrays(a, v)
     for name, x in (("a", a), ("v", v)):
-        if x.ndim > 1 or x.size == 0:
+        if x.ndim > 1 or 0 in x.shape:
             raise ValueError(f"{name} must be one-dimensional and not empty, got shape {x.shape}")
     a, v = (_reshape(x, shape=(1,)) if x.ndim == 0 else x for x in (a, v))
     if v.shape[0] > a.shape[0]:

@@ -57,10 +57,6 @@ def _continuous(a: float, b: float) -> Callable[[Any, Any], Any]:
     return lambda q, n: n * q + (a - 1) + q * (1 - a - b)
 
 
-def _inverted(q: Any, n: Any) -> Any:
-    return ceil(n * q - 1)
-
-
 def _averaged(q: Any, n: Any) -> Any:
     place = n * q - 1
     return where(equal(place, floor(place)), floor(place) + 0.5, ceil(place))
@@ -75,7 +71,7 @@ def _closest(q: Any, n: Any) -> Any:
 
 
 METHODS: dict[str, Callable[[Any, Any], Any]] = {
-    "inverted_cdf": _inverted,
+    "inverted_cdf": lambda q, n: ceil(n * q - 1),
     "averaged_inverted_cdf": _averaged,
     "closest_observation": _closest,
     "interpolated_inverted_cdf": _continuous(0, 1),

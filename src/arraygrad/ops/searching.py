@@ -364,8 +364,15 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
             falls, n - searchsorted(rising, x, side=other), searchsorted(rising, x, side=side)
         )
     if bool(any(falls)):
-        return n - searchsorted(flip(edges), x, side=other)
-    return searchsorted(edges, x, side=side)
+        return n - searchsorted(_sorted(flip(edges)), x, side=other)
+    return searchsorted(_sorted(edges), x, side=side)
+
+
+def _sorted(bins: Any) -> Any:
+    """The edges of bins; raises if they are known not to be sorted."""
+    if backend_of(bins).has_values(plain(bins)) and bool(any(bins[1:] < bins[:-1])):
+        raise ValueError("bins must be sorted, but an edge is below the one before it")
+    return bins
 
 
 @one_array
@@ -474,7 +481,7 @@ def histogram(
 
     whole = ravel(x)
     if hasattr(bins, "dtype") and backend_of(bins) is backend_of(x):
-        there = plain(bins)
+        there = _sorted(plain(bins))
     else:
         given = concrete(bins, "histogram") if hasattr(bins, "dtype") else bins
         if backend_of(x) is default or isinstance(given, str):

@@ -47,15 +47,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "EigResult",
-    "EighResult",
-    "SVDResult",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "svd",
-    "svdvals",
+    "EigResult", "EighResult", "SVDResult", "eig", "eigh", "eigvals", "eigvalsh", "svd", "svdvals",
 ]  # fmt: skip
 
 # --- parts of rules ------------------------------------------------------------------------------

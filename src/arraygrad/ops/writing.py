@@ -24,11 +24,6 @@ from .regions import Region, in_library
 from .shape import _reshape
 
 
-def _cleared(g: Any, region: Region) -> Any:
-    """The cotangent of the array before the write: zero in the region."""
-    return put(g, 0, region=region)
-
-
 def _written(g: Any, region: Region) -> Any:
     """The cotangent of the new values: that of the region, and zero for values that did not stay.
 
@@ -103,7 +98,7 @@ put = declare(
     "x",
     "value",
     compute=put_by_choice,
-    vjp_x=lambda g, region: _cleared(g, region),
+    vjp_x=lambda g, region: put(g, 0, region=region),
     vjp_value=lambda g, region: _written(g, region),
     kind=Moves(puts=True),
     own=Own(batch=_batched_put, partial=_parts, live=_live),

@@ -26,9 +26,8 @@ from ..arrays.numbers import check_not_in_scipy, check_not_refused, numbers_keep
 from ..arrays.tensor import Tensor
 from ..arrays.writes.transforms import Replaceable, link
 from ..core.array import AnyFunction, Array
-from ..core.escaped import type_at_level
 from ..core.kinds import Elementwise
-from ..core.levels import new_level
+from ..core.levels import new_level, type_at_level
 from ..core.modes import enable_grad
 from ..core.nodes import recorder
 from ..errors import NoGradientError

@@ -10,13 +10,8 @@ from .libraries import check_backend
 from .strategies import tensors
 
 __all__ = [
-    "GradcheckError",
-    "assert_close",
-    "check_backend",
-    "gradcheck",
-    "gradgradcheck",
-    "tensors",
-]
+    "GradcheckError", "assert_close", "check_backend", "gradcheck", "gradgradcheck", "tensors",
+]  # fmt: skip
 
 _describe((assert_close, check_backend), {}, {}, {})
 

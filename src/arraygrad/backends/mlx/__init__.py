@@ -64,12 +64,10 @@ def _places(index: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _getitem(x: Any, *indices: Any, template: tuple[Any, ...]) -> Any:
-
     return x[_places(fill(template, indices))]
 
 
 def _index_add(x: Any, *indices: Any, template: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
-
     out = mx.zeros(shape, x.dtype)
     return out.at[_places(fill(template, indices))].add(x) if x.size else out
 
@@ -81,7 +79,6 @@ def _singly(name: str) -> Kernel:
     def compute(x: Any) -> Any:
         if x.dtype not in (mx.float64, mx.complex64):
             return function(x)
-
         return kernel(mlx_namespace, name)(x)
 
     return compute
@@ -92,17 +89,13 @@ def _entropy(x: Any) -> Any:
     return mx.where(x < 0, -math.inf, mx.where(x != x, math.nan, inside))
 
 
-def _standard(name: str) -> Kernel:
-    """A kernel from `standard`."""
-    return standard_kernels(mlx_namespace)[name]
-
-
 def _transform(name: str, dtype: Any = mx.complex64) -> Kernel:
     """The kernel of a Fourier transform, which MLX computes in single precision."""
     function = getattr(mx.fft, name)
     return lambda x, s, axis, norm: function(x.astype(dtype), s=s, axes=axis, norm=norm)
 
 
+_standard = standard_kernels(mlx_namespace)
 backend = MlxBackend(
     "mlx",
     mlx_namespace,
@@ -112,8 +105,8 @@ backend = MlxBackend(
         "entr": _entropy,
         "erf": _singly("erf"),
         "erfinv": _singly("erfinv"),
-        "kl_div": _standard("kl_div"),
-        "rel_entr": _standard("rel_entr"),
+        "kl_div": _standard["kl_div"],
+        "rel_entr": _standard["rel_entr"],
         "logit": lambda x: mx.log(x / (1 - x)),
         "fft": _transform("fftn"),
         "ifft": _transform("ifftn"),

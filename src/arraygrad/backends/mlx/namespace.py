@@ -133,15 +133,11 @@ def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> An
 def result_type(*arrays_and_dtypes: Any) -> Any:
     """The dtype of a result of arrays, dtypes and Python numbers together."""
     numbers = [a for a in arrays_and_dtypes if isinstance(a, int | float | complex)]
-    found = mx.result_type(*(a for a in arrays_and_dtypes if not any_is(a, numbers)))
+    others = [a for a in arrays_and_dtypes if not isinstance(a, int | float | complex)]
+    found = mx.result_type(*others)
     for number in numbers:
         found = (mx.zeros(1, found) * number).dtype
     return found
-
-
-def any_is(value: Any, values: list[Any]) -> Any:
-    """Whether a value is identical to one of several; does not compare the elements of arrays."""
-    return builtins.any(value is other for other in values)
 
 
 # --- elementwise ---------------------------------------------------------------------------------

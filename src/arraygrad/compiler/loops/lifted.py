@@ -18,9 +18,8 @@ from ...arrays.methods import TransformMethods
 from ...arrays.writes.transforms import Replaceable, link
 from ...core.array import Array, plain
 from ...core.closing import BODY_WRITES, Closing, lent
-from ...core.escaped import stamp_at, type_at_level
 from ...core.kinds import Moves
-from ...core.levels import new_level
+from ...core.levels import new_level, stamp_at, type_at_level
 from ...core.modes import ModeContext, current_modes
 from ...core.nodes import recorder
 from ...func.trees import lowered

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.fixed import is_fixed
+from ...core.memory import is_fixed
 from ...ops import elementwise
 from ..llvm.vectors import FLOATS, TYPES
 from ..trace.program import Constant

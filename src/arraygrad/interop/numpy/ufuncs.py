@@ -5,6 +5,7 @@ NumPy's other functions are in `functions`.
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -14,8 +15,10 @@ from ... import ops
 from ...arrays.creation import from_sequence
 from ...arrays.numbers import check_not_in_scipy
 from ...backends.arraylikes import ARRAY_LIKE, operand_values
+from ...backends.dtypes import finfo
 from ...core import upward
-from ...core.array import AnyFunction
+from ...core.array import AnyFunction, plain
+from ...ops.define.adoption import in_library_of
 from ...ops.define.dispatch import UnsupportedOperand
 from ...ops.elementwise import choose
 from ...ops.indexing import _index_add, split_index
@@ -38,13 +41,19 @@ def _isnan(x: Any) -> Any:
     return ops.isnan(x)
 
 
-def _float_power(x: Any, y: Any) -> Any:
-    return ops.pow(x * 1.0, y)
-
-
 def _modf(x: Any) -> tuple[Any, Any]:
     whole = ops.trunc(x)
-    return x - whole, whole
+    return ops.where(ops.isinf(x), ops.copysign(0.0, x), x - whole), whole
+
+
+def _ldexp(x: Any, n: Any) -> Any:
+    """``x * 2**n`` in three steps: the power alone may be too large or too small for the dtype."""
+    x = from_sequence(x) * 1.0
+    n = n if hasattr(n, "dtype") else in_library_of(plain(x), np.asarray(n))
+    most = int(2.25 * math.log2(finfo(x.dtype).max))  # more gives zero or infinity, too
+    n = ops.astype(ops.clip(n, -most, most), x.dtype)
+    third = ops.floor_divide(n, 3)
+    return x * ops.pow(2.0, third) * ops.pow(2.0, third) * ops.pow(2.0, n - 2 * third)
 
 
 def _real_abs(x: Any) -> Any:
@@ -69,9 +78,9 @@ CALLS: dict[np.ufunc, AnyFunction] = {
     np.degrees: ops.rad2deg,
     np.divmod: lambda x, y: (ops.floor_divide(x, y), ops.remainder(x, y)),
     np.fabs: _real_abs,
-    np.float_power: _float_power,
+    np.float_power: lambda x, y: ops.pow(x * 1.0, y),
     np.isnan: _isnan,
-    np.ldexp: lambda x, n: x * ops.pow(2.0, n),
+    np.ldexp: _ldexp,
     np.modf: _modf,
     np.radians: ops.deg2rad,
     np.rint: ops.round,

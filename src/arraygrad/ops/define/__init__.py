@@ -4,17 +4,6 @@ from ...core.kinds import AlongAxis, Contracts, Elementwise, Matrices, Moves, Op
 from .op import Op, Own, binary, constant, declare, unary
 
 __all__ = [
-    "AlongAxis",
-    "Contracts",
-    "Elementwise",
-    "Matrices",
-    "Moves",
-    "Op",
-    "Opaque",
-    "Own",
-    "Reduces",
-    "binary",
-    "constant",
-    "declare",
-    "unary",
-]
+    "AlongAxis", "Contracts", "Elementwise", "Matrices", "Moves", "Op", "Opaque", "Own", "Reduces",
+    "binary", "constant", "declare", "unary",
+]  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from ..define.library import unary
 from ..elementwise import expit, isnan, where
@@ -25,12 +24,8 @@ log_expit = unary(
 )
 
 
-def _logit(g: Any, x: Any, out: Any) -> Any:
-    return where(isnan(out), math.nan, g / (x * (1 - x)))
-
-
 logit = library_unary(
     "logit",
-    vjp=_logit,
+    vjp=lambda g, x, out: where(isnan(out), math.nan, g / (x * (1 - x))),
     doc="``log(x / (1 - x))``, the inverse of `expit`. At 0 and 1, its derivative is infinite.",
 )

@@ -46,6 +46,8 @@ def _choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     if out is not None:
         raise TypeError("numpy.choose: out= is not supported for arrays of arraygrad")
     which = np.asarray(plain_values(a))
+    if which.dtype.kind not in "biu":
+        raise TypeError(f"numpy.choose: a must be integers, not {which.dtype}")
     arrays = [array_of(c) for c in choices]
     count = len(arrays)
     if mode != "raise":
@@ -92,7 +94,7 @@ def _chosen(values: Any, *, apart: bool) -> Any:
     return ops.take(values, np.flatnonzero(alone))
 
 
-RULES[np.union1d] = lambda ar1, ar2: ops.unique_values(_joined(ar1, ar2))
+RULES[np.union1d] = lambda ar1, ar2: RULES[np.unique](_joined(ar1, ar2))
 
 
 @rule_for(np.intersect1d)
@@ -107,13 +109,13 @@ def _intersect1d(
 
 @rule_for(np.setxor1d)
 def _setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
-    both = [ops.unique_values(ops.ravel(array_of(a))) for a in (ar1, ar2)]
+    both = [RULES[np.unique](ops.ravel(array_of(a))) for a in (ar1, ar2)]
     return _chosen(ops.sort(ops.concat(both)), apart=True)
 
 
 @rule_for(np.setdiff1d)
 def _setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     first = ops.ravel(array_of(ar1))
-    first = first if assume_unique else ops.unique_values(first)
+    first = first if assume_unique else RULES[np.unique](first)
     others = np.asarray(plain_values(ar2))
     return ops.take(first, np.flatnonzero(~np.isin(np.asarray(plain_values(first)), others)))

@@ -49,6 +49,8 @@ def _clip(
 def _round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     scale = 10.0**decimals
     result = ops.round(a) if decimals == 0 else ops.round(a * scale) / scale
+    if not ops.is_inexact(a):
+        result = ops.astype(result, a.dtype) if decimals < 0 else ops.copy(a)
     return written(out, result, "numpy.round")
 
 
@@ -129,23 +131,10 @@ def _on_values(function: AnyFunction) -> AnyFunction:
 
 
 _on_plain_values: tuple[AnyFunction, ...] = (
-    np.allclose,
-    np.array_equal,
-    np.array_equiv,
-    np.common_type,
-    np.iscomplexobj,
-    np.lexsort,
-    np.nanargmax,
-    np.nanargmin,
-    np.ravel_multi_index,
-    np.unravel_index,
-    np.einsum_path,
-    np.histogram_bin_edges,
-    np.min_scalar_type,
-    np.isrealobj,
-    np.shares_memory,
-    np.may_share_memory,
-)
+    np.allclose, np.array_equal, np.array_equiv, np.common_type, np.iscomplexobj, np.lexsort,
+    np.nanargmax, np.nanargmin, np.ravel_multi_index, np.unravel_index, np.einsum_path,
+    np.histogram_bin_edges, np.min_scalar_type, np.isrealobj, np.shares_memory, np.may_share_memory,
+)  # fmt: skip
 RULES |= {function: _on_values(function) for function in _on_plain_values}
 
 RULES[np.array_repr] = lambda arr, *args, **kwargs: repr(arr)

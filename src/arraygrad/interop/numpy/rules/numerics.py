@@ -9,7 +9,8 @@ import numpy as np
 from .... import linalg, ops
 from ....arrays import creation
 from ....arrays.writes.methods import check_partition
-from ....core.array import AnyFunction
+from ....backends import backend_of
+from ....core.array import AnyFunction, plain
 from ....ops.elementwise import choose
 from ..values import plain_values, written
 from .common import (
@@ -102,10 +103,19 @@ def _unique(
     return_inverse: bool = False,
     return_counts: bool = False,
     axis: Any = None,
+    *,
+    equal_nan: bool = True,
     **given: Any,
 ) -> Any:
     refuse("unique", axis=axis)
-    found = ops.unique_all(ar)
+    found: tuple[Any, ...] = ops.unique_all(ar)
+    values, places, inverse, counts = found
+    has_values = backend_of(values).has_values(plain(values))
+    nans = int(np.isnan(plain_values(values)).sum()) if has_values else 0
+    if equal_nan and nans > 1:  # the standard has each apart, at the end
+        n = values.shape[0] - nans
+        counts = ops.concat([counts[:n], ops.sum(counts[n:], axis=0, keepdims=True)])
+        found = values[: n + 1], places[: n + 1], ops.minimum(inverse, n), counts
     chosen = [True, return_index, return_inverse, return_counts]
     results = tuple(part for part, wanted in zip(found, chosen, strict=True) if wanted)
     return results[0] if len(results) == 1 else results

@@ -57,10 +57,6 @@ def _extreme(function: AnyFunction, join: AnyFunction) -> AnyFunction:
     return own
 
 
-def _ptp(x: Any, /, axis: Any = None, keepdims: Any = False) -> Any:
-    return creation.asarray(x).ptp(axis, keepdims=flag(keepdims))
-
-
 def _running(function: AnyFunction, instead_of_nan: int | None = None) -> AnyFunction:
     def own(x: Any, /, axis: Any = None, dtype: Any = None) -> Any:
         x = x if instead_of_nan is None else choose(ops.isnan(x), instead_of_nan, x)
@@ -85,7 +81,9 @@ _functions: dict[AnyFunction, AnyFunction] = {
     np.amin: _extreme(ops.min, ops.minimum),
     np.nanmax: _extreme(ops.nanmax, ops.fmax),
     np.nanmin: _extreme(ops.nanmin, ops.fmin),
-    np.ptp: _ptp,
+    np.ptp: lambda x, /, axis=None, keepdims=False: creation.asarray(x).ptp(
+        axis, keepdims=flag(keepdims)
+    ),
     np.cumsum: _running(ops.cumulative_sum),
     np.cumprod: _running(ops.cumulative_prod),
     np.nancumsum: _running(ops.cumulative_sum, 0),

@@ -12,8 +12,9 @@ from .... import ops
 from ....arrays import creation, orders
 from ....core.array import AnyFunction
 from ....core.axes import many_axes, shape_tuple
+from ....ops.arrangement import grid_views
 from ..values import plain_values, written
-from .common import RULES, array_of, arrays_of, in_dtype, refuse, rule_for
+from .common import RULES, array_of, arrays_of, in_dtype, rule_for
 
 # --- shapes --------------------------------------------------------------------------------------
 
@@ -104,7 +105,7 @@ def _block(arrays: Any) -> Any:
         wide = [ops.reshape(x, (1,) * (ndim - x.ndim) + tuple(x.shape)) for x, _ in found]
         return ops.concat(wide, axis=ndim - 1 - (deepest - depth - 1)), deepest
 
-    return joined(arrays, 0)[0]
+    return joined(arrays, 0)[0] if isinstance(arrays, list) else ops.copy(array_of(arrays))
 
 
 def _split_rule(axis: int) -> AnyFunction:
@@ -147,7 +148,8 @@ def _copy(a: Any, order: str = "K", subok: bool = False) -> Any:
 def _meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
     if sparse:
         raise TypeError("numpy.meshgrid: sparse= is not supported for arrays of arraygrad")
-    return ops.meshgrid(*arrays_of(xi), indexing=indexing)
+    join = ops.meshgrid if copy else grid_views
+    return join(*arrays_of(xi), indexing=indexing)
 
 
 RULES[np.shape] = lambda a: array_of(a).shape
@@ -261,7 +263,7 @@ def _geomspace(
 ) -> Any:
     start, stop = array_of(start), array_of(stop)
     sign = ops.sign(start)
-    ends = ops.log(start * sign), ops.log(stop * sign)
+    ends = ops.log(start / sign), ops.log(stop / sign)
     return in_dtype(sign * ops.exp(_linspace(*ends, num, endpoint, axis=axis)), dtype)
 
 
@@ -284,10 +286,13 @@ def _delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
 
 @rule_for(np.trim_zeros)
 def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
-    refuse("trim_zeros", axis=axis)
-    places = np.flatnonzero(plain_values(filt))
-    first, last = (places[0], places[-1] + 1) if places.size else (len(filt), len(filt))
-    return filt[first if "f" in trim.lower() else 0 : last if "b" in trim.lower() else len(filt)]
+    values, parts = plain_values(filt), [slice(None)] * filt.ndim
+    for along in many_axes(axis, filt.ndim) or range(filt.ndim):
+        lines = np.any(values, axis=tuple(i for i in range(filt.ndim) if i != along))
+        start = lines.size - np.trim_zeros(lines, "f").size if "f" in trim.lower() else None
+        stop = np.trim_zeros(lines, "b").size if "b" in trim.lower() else None
+        parts[along] = slice(start, stop)
+    return filt[tuple(parts)]
 
 
 @rule_for(np.insert)

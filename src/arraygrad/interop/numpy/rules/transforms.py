@@ -107,7 +107,10 @@ def _tensorinv(a: Any, ind: int = 2) -> Any:
 def _cond(x: Any, p: Any = None) -> Any:
     if p in (None, 2, -2):
         s = linalg.svdvals(x)
-        return s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+        largest, smallest = s[..., 0], s[..., -1]
+        if p == -2:
+            largest, smallest = smallest, largest
+        return ops.where(ops.equal(smallest, 0), math.inf, largest / smallest)
     return linalg.matrix_norm(x, ord=p) * linalg.matrix_norm(linalg.inv(x), ord=p)
 
 
