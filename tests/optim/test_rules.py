@@ -336,6 +336,19 @@ def test_errors():
         rule.update([np.ones(1)], rule.init([np.ones(1)] * 2))
     with pytest.raises(ValueError, match="no arrays"):
         rule.init({})
+    with pytest.raises(TypeError, match=r"params\['w'\] has dtype int64: only floating-point"):
+        rule.init({"w": np.ones(2, int)})
+    with pytest.raises(TypeError, match=r"params\[0\] is of type str"):
+        rule.init(["w"])
+    for wrong in (lambda: optim.adam("a"), lambda: optim.sgd(None), lambda: optim.lion("a")):
+        with pytest.raises(TypeError, match="lr must be a number, not"):
+            wrong()
+    with pytest.raises(TypeError, match="weight_decay must be a number, not 'a'"):
+        optim.adamw(weight_decay="a")
+    with pytest.raises(TypeError, match=r"betas must be a pair of numbers, not 0\.9"):
+        optim.adam(betas=0.9)
+    with pytest.raises(TypeError, match="max_norm must be a number, not 'a'"):
+        optim.clip_by_norm("a")
 
 
 def test_chains_clipping_and_decay():

@@ -7,6 +7,7 @@ where they are: these libraries check indices on their own.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -124,13 +125,14 @@ def size(x: Any) -> int:
 
 def each(value: Any, count: int, name: str) -> Ints:
     """One number for each axis."""
-    if not isinstance(value, tuple | list):
-        return (int(value),) * count
-    if len(value) == 1:
-        return (int(value[0]),) * count
-    if len(value) != count:
-        raise ValueError(f"{name} must be one int or {count} ints, not {tuple(value)}")
-    return tuple(int(v) for v in value)
+    values = value if isinstance(value, tuple | list) else (value,)
+    if len(values) not in (1, count):
+        raise ValueError(f"{name} must be one int or {count} ints, not {tuple(values)}")
+    try:
+        found = tuple(map(operator.index, values))
+    except TypeError:
+        raise TypeError(f"{name} must be one int or {count} ints, not {value!r}") from None
+    return found * (count // len(found))
 
 
 def at_least(low: int, **options: Ints) -> None:

@@ -16,7 +16,7 @@ from ..backends import backend_of
 from ..core.array import plain
 from .rules import Rule, Slots
 from .schedules import where
-from .transforms import number_for
+from .transforms import check_number, number_for
 
 Options = dict[str, Any]
 Numbers = tuple[Any, ...]
@@ -73,8 +73,13 @@ _NOT_NEGATIVE = (
 _WORDS = {"lr": "learning rate", "eps": "epsilon value"}
 
 
-def _check(options: Options) -> None:
-    """Raise for numbers that no algorithm can use."""
+def _check(options: Options, defaults: Options) -> None:
+    """Raise for options that no algorithm can use."""
+    for name, value in options.items():
+        if not isinstance(defaults[name], tuple):
+            check_number(name, value)
+        elif isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 2:
+            raise TypeError(f"{name} must be a pair of numbers, not {value!r}")
     for name in _NOT_NEGATIVE.split():
         value = options.get(name, 0)
         if isinstance(value, int | float) and not value >= 0:
@@ -94,12 +99,13 @@ def _first_length(p: Any, o: Options) -> Any:
 def _rule(make: Callable[P, Algorithm]) -> Callable[P, Rule]:
     """A function that gives a `Rule`, of one that gives an algorithm."""
     own = inspect.signature(make)
+    defaults = {name: parameter.default for name, parameter in own.parameters.items()}
 
     @functools.wraps(make)
     def made(*args: P.args, **keywords: P.kwargs) -> Rule:
         bound = own.bind(*args, **keywords)
         bound.apply_defaults()
-        _check(bound.arguments)
+        _check(bound.arguments, defaults)
         numbers, change, slots, *more = make(*args, **keywords)
         added = more[0] if more else {}
         elementwise = added.pop("elementwise", True)

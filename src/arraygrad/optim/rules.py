@@ -19,7 +19,7 @@ from ..backends.numpy import native
 from ..core.array import plain
 from ..core.axes import same_shape
 from ..core.structures import taken_apart
-from ..func.trees import flatten, flatten_like
+from ..func.trees import arrays_of, flatten, flatten_like, item_of
 from .transforms import Transform, number_for
 
 # As many elements as a processor's cache holds, of a parameter, its gradient and its state. A large
@@ -256,7 +256,7 @@ class Rule(Transform):
     # --- structures of parameters ---
 
     def init(self, params: Any) -> dict[str, Any]:
-        leaves, unflatten = flatten(params)
+        leaves, unflatten = arrays_of(params, item_of("params"))
         if not leaves:
             raise ValueError("params has no arrays")
         each = [self.slots_of(p) for p in leaves]

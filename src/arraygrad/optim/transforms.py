@@ -328,7 +328,14 @@ def scale(factor: Any) -> Transform:
     return Stateless(lambda grads, params: [g * number_for(factor, g) for g in grads])
 
 
+def check_number(name: str, value: Any) -> None:
+    """Raise for text and None."""
+    if value is None or isinstance(value, str):
+        raise TypeError(f"{name} must be a number, not {value!r}")
+
+
 def _check(**values: Any) -> None:
     for name, value in values.items():
+        check_number(name, value)
         if not value >= 0:
             raise ValueError(f"{name} must not be negative, but is {value}")
