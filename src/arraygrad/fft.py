@@ -3,8 +3,11 @@
 This module only collects the names; the ops are in `ops.fft`.
 """
 
+from typing import TYPE_CHECKING
+
 from .arrays import frequencies
 from .arrays.frequencies import *
+from .core.upward import numpy_attribute as _numpy_attribute
 from .ops import fft as _transforms
 from .ops.docs import describe as _describe
 from .ops.fft import *
@@ -15,6 +18,12 @@ __all__ = [
 ]
 
 _describe(map(globals().get, __all__), "ag.fft")
+
+if not TYPE_CHECKING:  # which would otherwise accept every misspelt name
+
+    def __getattr__(name):
+        """A function of ours under the name that NumPy has for it."""
+        return _numpy_attribute(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -10,6 +10,9 @@ tensor([[ 0.6, -0.2],
         [-0.2,  0.4]])
 """
 
+from typing import TYPE_CHECKING
+
+from .core.upward import numpy_attribute as _numpy_attribute
 from .ops import decompositions, least_squares, linalg, matrices, norms, spectra
 from .ops.contractions import matmul, tensordot, vecdot
 from .ops.decompositions import *
@@ -35,6 +38,12 @@ __all__ = [
 ]
 
 _describe(map(globals().get, __all__), "ag.linalg")
+
+if not TYPE_CHECKING:  # which would otherwise accept every misspelt name
+
+    def __getattr__(name):
+        """A function of ours under the name that NumPy has for it."""
+        return _numpy_attribute(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -1063,6 +1063,11 @@ def test_np_array_copies() -> None:
         lambda xp, x: xp.c_[x[0], x[1]],
         lambda xp, x: xp.lib.stride_tricks.sliding_window_view(x, 2, 0),
         lambda xp, x: xp.array(x, dtype=np.float32),
+        lambda xp, x: xp.linalg.norm(x, "nuc"),
+        lambda xp, x: xp.linalg.multi_dot([x, x.T, x]) + xp.linalg.cond(x),
+        lambda xp, x: xp.fft.fft2(x),
+        lambda xp, x: xp.poly1d(x[0])(2.0),
+        lambda xp, x: xp.polynomial.chebyshev.chebval(x, [1.0, 2.0, 3.0]),
     ],
 )
 def test_numpys_names_and_arguments_in_arraygrad(call: Callable[..., Any]) -> None:
