@@ -31,6 +31,7 @@ import numpy as np
 from . import ops
 from .backends import backend_of
 from .core.array import plain
+from .core.axes import one_axis, shape_tuple
 from .core.describing import describe as _describe
 from .linalg import cholesky
 from .ops.define import Opaque, constant, declare
@@ -183,11 +184,15 @@ class Stream:
 
 
 def _shape(shape: Shape, *parameters: Any) -> tuple[int, ...]:
-    if isinstance(shape, int):
-        return (shape,)
     if shape is not None:
-        return tuple(shape)
-    return tuple(np.broadcast_shapes(*(tuple(getattr(p, "shape", ())) for p in parameters)))
+        return shape_tuple(shape)
+    shapes = [p.shape if hasattr(p, "shape") else np.shape(p) for p in parameters]
+    return tuple(np.broadcast_shapes(*map(tuple, shapes)))
+
+
+def _array(parameter: Any) -> Any:
+    """A parameter with axes, which may be a list."""
+    return parameter if hasattr(parameter, "dtype") else np.asarray(parameter, np.float64)
 
 
 def _standard(law: str, key: Any, shape: tuple[int, ...], dtype: Any, *parameters: Any) -> Any:
@@ -278,6 +283,7 @@ def integers(key: Any, low: int, high: int, shape: Shape = (), *, dtype: Any = n
     >>> sorted(set(ag.random.integers(ag.random.key(0), 0, 3, 100).tolist()))
     [0, 1, 2]
     """
+    low, high = operator.index(low), operator.index(high)
     if not high > low:
         raise ValueError(f"high must be greater than low, but they are {high} and {low}")
     return _draw(key, law="integers", shape=_shape(shape), dtype=dtype, more=(low, high))
@@ -290,7 +296,7 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Shape = None) -> Any:
     array([ True,  True,  True])
     """
     known = plain(p)
-    if isinstance(known, int | float | np.ndarray | np.generic):
+    if isinstance(known, int | float | list | np.ndarray | np.generic):
         values = np.asarray(known)
         if not ((values >= 0) & (values <= 1)).all():  # NaN is not either
             raise ValueError(f"p must be between 0 and 1, not {known}")
@@ -304,7 +310,8 @@ def categorical(key: Any, logits: Any, axis: int = -1, shape: Shape = None) -> A
     array([1, 1, 1])
     """
     front = _shape(shape) if shape is not None else ()
-    axis = axis % logits.ndim - logits.ndim
+    logits = _array(logits)
+    axis = one_axis(axis, logits.ndim) - logits.ndim
     return ops.argmax(gumbel(key, (*front, *logits.shape)) + logits, axis=axis)
 
 
@@ -315,7 +322,7 @@ def permutation(key: Any, x: Any, axis: int = 0) -> Any:
     [0, 1, 2, 3]
     """
     is_array = getattr(x, "ndim", 0) > 0
-    count = x.shape[axis] if is_array else operator.index(x)
+    count = x.shape[one_axis(axis, x.ndim)] if is_array else operator.index(x)
     order = ops.argsort(_draw(key, law="random", shape=(count,), dtype=np.float64))
     return ops.take(x, order, axis=axis) if is_array else order
 
@@ -327,7 +334,7 @@ def poisson(key: Any, rate: Any, shape: Shape = None) -> Any:
     True
     """
     full = _shape(shape, rate)
-    rate = ops.broadcast_to(rate if hasattr(rate, "dtype") else np.asarray(rate), full)
+    rate = ops.broadcast_to(_array(rate), full)
     return _draw(key, _held(rate), law="poisson", shape=full, dtype=np.int64)
 
 
@@ -340,7 +347,7 @@ def gamma(key: Any, a: Any, shape: Shape = None, scale: Any = 1.0) -> Any:
     True
     """
     full = _shape(shape, a, scale)
-    a = ops.broadcast_to(a if hasattr(a, "dtype") else np.asarray(a, np.float64), full)
+    a = ops.broadcast_to(_array(a), full)
     x = _draw(key, _held(a), law="standard_gamma", shape=full, dtype=np.float64)
     # A sample keeps its quantile F when a changes: its slope is that of F, over the density.
     share = gammainc(a, x)
@@ -367,6 +374,7 @@ def dirichlet(key: Any, alpha: Any, shape: Shape = None) -> Any:
     np.float64(1.0)
     """
     front = _shape(shape) if shape is not None else ()
+    alpha = _array(alpha)
     x = gamma(key, alpha, (*front, *alpha.shape))
     return x / ops.sum(x, axis=-1, keepdims=True)
 
@@ -378,6 +386,7 @@ def multivariate_normal(key: Any, mean: Any, cov: Any, shape: Shape = None) -> A
     (5, 2)
     """
     front = _shape(shape) if shape is not None else ()
+    mean, cov = _array(mean), _array(cov)
     z = _standard("standard_normal", key, (*front, *mean.shape), None, mean, cov)
     return mean + ops.matmul(cholesky(cov), z[..., None])[..., 0]
 
@@ -396,6 +405,8 @@ _describe(
         "dtype": "dtype | By default that of the parameters if they are arrays, else float64.",
         "high": "float or array | The upper bound, which is never drawn.",
         "integers.dtype": "dtype | The dtype.",
+        "integers.high": "int | The upper bound, which is never drawn.",
+        "integers.low": "int | The lower bound.",
         "integers.shape": "int or tuple of int | The shape.",
         "key": "array | The key, from `key` or `split`. The same key gives the same numbers.",
         "loc": "float or array | The mean, or the middle.",

@@ -85,6 +85,18 @@ BAD = [
     (lambda: random.normal(KEY, (3,), dtype=np.int32), TypeError, "dtype must be .* not int32"),
     (lambda: random.fold_in(KEY, 1.5), TypeError, "float"),
     (lambda: random.permutation(KEY, 2.5), TypeError, "float"),
+    (
+        lambda: random.permutation(KEY, np.ones((2, 3)), axis=2),
+        IndexError,
+        "axis 2 is out of range",
+    ),
+    (
+        lambda: random.categorical(KEY, np.ones((2, 3)), axis=5),
+        IndexError,
+        "axis 5 is out of range",
+    ),
+    (lambda: random.integers(KEY, 0.5, 3), TypeError, "float"),
+    (lambda: random.normal(KEY, "a"), TypeError, "shape must be an integer or a sequence"),
 ]
 
 
@@ -92,6 +104,23 @@ BAD = [
 def test_bad_input(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_lists_as_parameters():
+    key, two, matrix = random.key(0), [1.0, 2.0], [[1.0, 0.5], [0.5, 1.0]]
+    for call in (
+        lambda of: random.normal(key, loc=of(two)),
+        lambda of: random.exponential(key, scale=of(two)),
+        lambda of: random.laplace(key, scale=of(two)),
+        lambda of: random.bernoulli(key, of([0.2, 0.7])),
+        lambda of: random.poisson(key, of(two)),
+        lambda of: random.gamma(key, of(two)),
+        lambda of: random.beta(key, of(two), 1.0),
+        lambda of: random.dirichlet(key, of(two)),
+        lambda of: random.categorical(key, of(two), shape=3),
+        lambda of: random.multivariate_normal(key, of(two), of(matrix), 3),
+    ):
+        np.testing.assert_array_equal(call(list), call(np.asarray))
 
 
 def test_half_precision_is_never_one():

@@ -182,6 +182,8 @@ def tensordot(x: Any, y: Any, /, *, axes: Any = 2) -> Any:
             raise ValueError(f"axes={n} is out of range for shapes {x.shape} and {y.shape}")
         left, right = tuple(range(x.ndim - n, x.ndim)), tuple(range(n))
     else:
+        if isinstance(axes, str) or not hasattr(axes, "__len__") or len(axes) != 2:
+            raise TypeError(f"axes must be an integer or a pair of sequences, not {axes!r}")
         first, second = axes
         left = many_axes(first if isinstance(first, tuple | list) else (first,), x.ndim) or ()
         right = many_axes(second if isinstance(second, tuple | list) else (second,), y.ndim) or ()
