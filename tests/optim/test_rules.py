@@ -340,6 +340,9 @@ def test_errors():
         rule.init({"w": np.ones(2, int)})
     with pytest.raises(TypeError, match=r"params\[0\] is of type str"):
         rule.init(["w"])
+    for rule in (optim.adamw(), optim.sgd(weight_decay=0.1), optim.asgd(), optim.adafactor()):
+        with pytest.raises(ValueError, match=r"needs the parameters: update\(grads, state, params"):
+            rule.update(np.ones(2), rule.init(np.ones(2)))
     for wrong in (lambda: optim.adam("a"), lambda: optim.sgd(None), lambda: optim.lion("a")):
         with pytest.raises(TypeError, match="lr must be a number, not"):
             wrong()

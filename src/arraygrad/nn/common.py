@@ -168,7 +168,9 @@ def check_same_dtype(input: Any, **others: Any) -> None:
     """Raise if an array has another dtype than the input."""
     for name, other in others.items():
         if other is not None and other.dtype != input.dtype:
-            raise ValueError(f"input is of {input.dtype}, but {name} of {other.dtype}")
+            raise ValueError(
+                f"input is of {input.dtype}, but {name} of {other.dtype}: convert one by astype()"
+            )
 
 
 def batched(x: Any, count: int, name: str = "input") -> tuple[Any, bool]:

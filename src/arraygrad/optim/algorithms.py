@@ -108,9 +108,9 @@ def _rule(make: Callable[P, Algorithm]) -> Callable[P, Rule]:
         _check(bound.arguments, defaults)
         numbers, change, slots, *more = make(*args, **keywords)
         added = more[0] if more else {}
-        elementwise = added.pop("elementwise", True)
+        elementwise, reads = added.pop("elementwise", True), added.pop("reads_params", False)
         rule = Rule(numbers, change, slots, {**bound.arguments, **added})
-        rule.elementwise = elementwise
+        rule.elementwise, rule.reads_params = elementwise, reads
         return rule
 
     return made
@@ -428,7 +428,7 @@ def asgd(
     maximize: bool = False,
 ) -> Algorithm:
     """Gradient descent whose state has the average `ax` of the parameters."""
-    return _of_asgd, _asgd, {"eta": _first_length, "mu": 1.0, "ax": 0}
+    return _of_asgd, _asgd, {"eta": _first_length, "mu": 1.0, "ax": 0}, {"reads_params": True}
 
 
 def _of_asgd(o: Options, s: Slots, t: Any) -> Numbers:
@@ -493,7 +493,8 @@ def adafactor(
         "col_var": line(-2),
         "variance": lambda p, o: 0 if p.ndim < 2 else None,
     }
-    return _of_adafactor, _adafactor, slots, {"decoupled_weight_decay": True, "elementwise": False}
+    more = {"decoupled_weight_decay": True, "elementwise": False, "reads_params": True}
+    return _of_adafactor, _adafactor, slots, more
 
 
 def _of_adafactor(o: Options, s: Slots, t: Any) -> Numbers:

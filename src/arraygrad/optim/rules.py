@@ -84,6 +84,7 @@ class Rule(Transform):
     """
 
     elementwise = True
+    reads_params = False  # whether a change depends on the parameters, also without weight decay
 
     def __init__(
         self, numbers: Numbers, change: Change, slots: dict[str, Any], options: dict[str, Any]
@@ -266,6 +267,8 @@ class Rule(Transform):
 
     def update(self, grads: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
         leaves, unflatten = flatten(grads)
+        if params is None and (self.reads_params or _has_decay(self.options)):
+            raise ValueError("this rule needs the parameters: update(grads, state, params)")
         values = _values(params, grads, leaves)
         count = state["step"] + 1
         held = _each(state, grads)
