@@ -324,6 +324,8 @@ def test_errors():
         optim.Optimizer(x, optim.sgd()).step()
     with pytest.raises(ValueError, match="grads has 2 arrays for 1 tensors"):
         optim.Optimizer(x, optim.sgd()).step([np.ones(1)] * 2)
+    with pytest.raises(ValueError, match="params has a tensor twice"):
+        optim.Optimizer({"a": x, "b": x}, optim.sgd())
     row = ag.tensor([1.0, 2.0], requires_grad=True)
     with pytest.raises(ValueError, match=r"number 0 has shape \(1,\) for parameters of shape \(2"):
         optim.Optimizer(row, optim.sgd()).step(np.ones(1))

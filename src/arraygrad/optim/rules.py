@@ -380,6 +380,8 @@ class Optimizer:
         for i, p in enumerate(self._params):
             if not isinstance(p, Tensor) or not p.is_leaf or not p.requires_grad:
                 raise TypeError(f"params: number {i} must be a leaf tensor that requires gradients")
+        if len({id(p) for p in self._params}) < len(self._params):
+            raise ValueError("params has a tensor twice, which would take two steps at once")
         self.state = transform.init([p.detach().array for p in self._params])
 
     def zero_grad(self) -> None:

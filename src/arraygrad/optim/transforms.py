@@ -54,7 +54,7 @@ class Transform:
         state : any structure
             What `init`, or the last `update`, gave.
         params : any structure
-            The parameters.
+            The parameters. They may be left out where the step does not depend on them.
         """
         raise NotImplementedError("a transform defines update()")
 
