@@ -283,6 +283,22 @@ def test_bad_input(call: Any, words: str) -> None:
         call()
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: nn.layer_norm(x, 3),
+        lambda x: nn.group_norm(x, 1),
+        lambda x: nn.batch_norm(x, training=True)[0],
+        lambda x: nn.normalize(x),
+        lambda x: nn.cosine_similarity(x, x[::-1]),
+        lambda x: nn.dropout(x, 0.5, key=3),
+    ],
+)
+def test_integers_give_what_floats_give(call: Any) -> None:
+    x = np.array([[1, 2, 3], [4, 5, 7]])
+    np.testing.assert_allclose(call(x), call(x.astype(float)))
+
+
 @pytest.mark.parametrize("given", [1.5, "a", None, (1, 2.0)])
 def test_lengths_that_are_no_integers(given: Any) -> None:
     with pytest.raises(TypeError, match="kernel_size must be one int or 2 ints, not"):

@@ -68,8 +68,8 @@ def wide(x: Any) -> Any:
 
 
 def narrow(x: Any, like: Any) -> Any:
-    """The result in the dtype of the input."""
-    return x if x.dtype == like.dtype else ops.astype(x, like.dtype)
+    """The result in the dtype of the input, unless that has integers."""
+    return x if x.dtype == like.dtype or kind(like) in "bi" else ops.astype(x, like.dtype)
 
 
 def as_floats(x: Any, like: Any) -> Any:
