@@ -303,7 +303,13 @@ def test_integers_give_what_floats_give(call: Any) -> None:
 def test_lengths_that_are_no_integers(given: Any) -> None:
     with pytest.raises(TypeError, match="kernel_size must be one int or 2 ints, not"):
         nn.max_pool2d(x4, given)
+    with pytest.raises(TypeError, match="pad must be one int or 2 ints, not"):
+        nn.pad(x4, given if isinstance(given, tuple) else (given, 1))
     if given is not None:
+        with pytest.raises(TypeError, match="size must be one int or 2 ints, not"):
+            nn.interpolate(x4, size=given)
+        with pytest.raises(TypeError, match="output_size must be one int or 2 ints, not"):
+            nn.adaptive_avg_pool2d(x4, given)
         with pytest.raises(TypeError, match="stride must be one int or 2 ints, not"):
             nn.conv2d(x4, np.ones((4, 3, 3, 3)), stride=given)
 

@@ -132,7 +132,7 @@ def each(value: Any, count: int, name: str) -> Ints:
         found = tuple(map(operator.index, values))
     except TypeError:
         raise TypeError(f"{name} must be one int or {count} ints, not {value!r}") from None
-    return found * (count // len(found))
+    return found if len(found) == count else found * count
 
 
 def at_least(low: int, **options: Ints) -> None:
