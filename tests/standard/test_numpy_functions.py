@@ -1079,7 +1079,31 @@ def test_numpys_names_and_arguments_in_arraygrad(call: Callable[..., Any]) -> No
     assert_close(found.detach(), expected)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda xp, a: xp.vecdot(a(np.ones(200, bool)), a(np.ones(200, bool))),
+        lambda xp, a: xp.vdot(a(np.ones(200, bool)), a(np.ones(200, np.uint8))),
+        lambda xp, a: xp.gradient(a(np.array([1.0, np.nan, 3.0, np.inf, 5.0]))),
+        lambda xp, a: xp.nanvar(a(np.array([[np.inf, 1.0, np.nan], [1.0, np.nan, 3.0]])), axis=1),
+        lambda xp, a: xp.nanstd(a(np.array([np.inf, -np.inf, 1.0]))),
+        lambda xp, a: xp.linalg.pinv(a(np.array([[1, 2], [3, 4], [5, 7]]))),
+        lambda xp, a: xp.linalg.lstsq(a(np.array([[1, 2], [3, 4], [5, 7]])), a(np.arange(3)))[0],
+    ],
+)
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_values_and_dtypes_as_numpys(call: Callable[..., Any]) -> None:
+    expected = call(np, np.asarray)
+    for wrap in (np.asarray, ag.asarray):
+        found = call(ag, wrap)
+        assert found.dtype == expected.dtype
+        np.testing.assert_allclose(found, expected)
+
+
 def test_arguments_that_nobody_has() -> None:
+    with pytest.raises(TypeError, match="takes 1 positional argument but 2"):
+        ag.deg2rad(np.ones(2), np.ones(2))  # type: ignore[call-arg]
+
     x = ag.tensor([1.0, 2.0])
     for call in (ag.mean, ag.sum, ag.std, ag.zeros_like, lambda x, **k: ag.concat([x, x], **k)):
         with pytest.raises(TypeError, match="nonsense"):

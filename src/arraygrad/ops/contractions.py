@@ -21,7 +21,7 @@ from .define.arguments import naming
 from .define.library import declare
 from .define.op import Op, Own
 from .define.signatures import A, TwoArrays, two_arrays
-from .elementwise import conj
+from .elementwise import conj, is_complex
 from .padding import padded
 from .reductions import _sum
 from .shape import _permute_dims, _reshape, astype, expand_dims, matrix_transpose, ravel
@@ -161,7 +161,7 @@ def vecdot(x: Any, y: Any, /, *, axis: int = -1) -> Any:
     n, m = x.shape[one_axis(axis, x.ndim)], y.shape[one_axis(axis, y.ndim)]
     if n != m:
         raise ValueError(f"vecdot: x has length {n} along axis {axis}, y has {m}")
-    product = conj(x) * y
+    product = (conj(x) if is_complex(x) else x) * y  # NumPy's conjugates of booleans are int8
     out = _sum(product, axis=(one_axis(axis, product.ndim),), keepdims=False)
     return astype(out, product.dtype, copy=False)  # a sum of short integers has a wider dtype
 

@@ -72,7 +72,7 @@ def numpy_rule(function: AnyFunction, args: tuple[Any, ...], kwargs: dict[str, A
     """
     name = function.__name__
     rule = numpy_name(name)
-    if rule is None or getattr(ops, name, None) is not function:
+    if rule is None or rule is function or getattr(ops, name, None) is not function:
         return None
     try:
         inspect.signature(getattr(np, name)).bind(*args, **kwargs)
