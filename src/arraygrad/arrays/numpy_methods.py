@@ -53,6 +53,11 @@ class NumPyMethods:
         copied: Self = orders.copied(self, order)
         return copied
 
+    def round(self, decimals: int = 0) -> Self:
+        """Rounded to a number of decimals, halves to the even digit. The derivative is zero."""
+        scale = 10.0**decimals
+        return ops.round(self * scale) / scale if decimals else ops.round(self)
+
     def cumsum(self, axis: int | None = None, *, dtype: Any = None) -> Self:
         """The running sum along an axis; by default, over the flattened array."""
         x = ops.ravel(self) if axis is None else self

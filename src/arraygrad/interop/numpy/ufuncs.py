@@ -19,6 +19,7 @@ from ...core.array import AnyFunction
 from ...ops.define.dispatch import UnsupportedOperand
 from ...ops.elementwise import choose
 from ...ops.indexing import _index_add, split_index
+from ...ops.shape import as_inexact
 from .values import as_tensors, holds_gradients, no_rule, plain_values, written
 
 
@@ -43,8 +44,9 @@ def _float_power(x: Any, y: Any) -> Any:
 
 
 def _modf(x: Any) -> tuple[Any, Any]:
+    x = as_inexact(x)
     whole = ops.trunc(x)
-    return x - whole, whole
+    return ops.where(ops.isinf(x), ops.copysign(0.0, x), x - whole), whole
 
 
 def _real_abs(x: Any) -> Any:

@@ -12,7 +12,7 @@ from .... import ops
 from ....arrays import creation
 from ....arrays.tensor import Tensor, tensor_type_at
 from ....backends import dtypes
-from ....core.array import AnyFunction, plain
+from ....core.array import AnyFunction, Array, plain
 from ..values import as_tensors, on_values, written
 from .common import NONE, RULES, array_of, is_given, of_numpy, rule_for
 
@@ -80,8 +80,10 @@ def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 
 @rule_for(np.unwrap)
 def _unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * math.pi) -> Any:
+    p = array_of(p)
     unwrapped = on_values(np.unwrap, p, discont, axis, period=period)
-    return p + (unwrapped - p.detach())  # the jumps that are taken out are constants
+    jumps = unwrapped - (p.detach() if isinstance(p, Array) else p)
+    return p + jumps  # which are constants
 
 
 @rule_for(np.piecewise)

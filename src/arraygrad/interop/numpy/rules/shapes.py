@@ -267,6 +267,8 @@ def _geomspace(
 
 @rule_for(np.vander)
 def _vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:  # noqa: N803
+    x = array_of(x)
+    x = x if ops.is_inexact(x) else ops.astype(x, np.promote_types(x.dtype, int))
     n = x.shape[0] if N is None else N
     powers = ops.stack([x**k for k in range(n)], axis=1)
     return powers if increasing else ops.flip(powers, axis=1)
