@@ -3,6 +3,7 @@
 This module only collects the names; the ops are in `ops.fft`.
 """
 
+from functools import partial as _partial
 from typing import TYPE_CHECKING
 
 from .arrays import frequencies
@@ -20,10 +21,7 @@ __all__ = [
 _describe(map(globals().get, __all__), "ag.fft")
 
 if not TYPE_CHECKING:  # which would otherwise accept every misspelt name
-
-    def __getattr__(name):
-        """A function of ours under the name that NumPy has for it."""
-        return _numpy_attribute(__name__, name)
+    __getattr__ = _partial(_numpy_attribute, __name__)  # our functions under NumPy's names
 
 
 def __dir__() -> list[str]:

@@ -10,6 +10,7 @@ tensor([[ 0.6, -0.2],
         [-0.2,  0.4]])
 """
 
+from functools import partial as _partial
 from typing import TYPE_CHECKING
 
 from .core.upward import numpy_attribute as _numpy_attribute
@@ -40,10 +41,7 @@ __all__ = [
 _describe(map(globals().get, __all__), "ag.linalg")
 
 if not TYPE_CHECKING:  # which would otherwise accept every misspelt name
-
-    def __getattr__(name):
-        """A function of ours under the name that NumPy has for it."""
-        return _numpy_attribute(__name__, name)
+    __getattr__ = _partial(_numpy_attribute, __name__)  # our functions under NumPy's names
 
 
 def __dir__() -> list[str]:

@@ -126,7 +126,7 @@ class Batched(Replaceable, TransformMethods, Array):
     tolist = __float__ = __int__ = __complex__ = item
 
     def __format__(self, spec: str) -> str:
-        return self.item() if spec else repr(self)  # type: ignore[no-any-return]
+        return self.item() if spec else repr(self)
 
     def __repr__(self) -> str:
         return f"Batched({self._array!r})"

@@ -55,8 +55,10 @@ class NumPyMethods:
 
     def round(self, decimals: int = 0) -> Self:
         """Rounded to a number of decimals, halves to the even digit. The derivative is zero."""
+        if not decimals:
+            return ops.round(self)
         scale = 10.0**decimals
-        return ops.round(self * scale) / scale if decimals else ops.round(self)
+        return ops.divide(ops.round(ops.multiply(self, scale)), scale)
 
     def cumsum(self, axis: int | None = None, *, dtype: Any = None) -> Self:
         """The running sum along an axis; by default, over the flattened array."""

@@ -47,9 +47,7 @@ def _clip(
 
 @rule_for(np.round, np.around)
 def _round(a: Any, decimals: int = 0, out: Any = None) -> Any:
-    scale = 10.0**decimals
-    result = ops.round(a) if decimals == 0 else ops.round(a * scale) / scale
-    return written(out, result, "numpy.round")
+    return written(out, array_of(a).round(decimals), "numpy.round")
 
 
 @rule_for(*of_numpy("fix"))  # which NumPy has said since 2.5 that it will give up
