@@ -1087,6 +1087,7 @@ def test_numpys_names_and_arguments_in_arraygrad(call: Callable[..., Any]) -> No
         lambda xp, a: xp.gradient(a(np.array([1.0, np.nan, 3.0, np.inf, 5.0]))),
         lambda xp, a: xp.nanvar(a(np.array([[np.inf, 1.0, np.nan], [1.0, np.nan, 3.0]])), axis=1),
         lambda xp, a: xp.nanstd(a(np.array([np.inf, -np.inf, 1.0]))),
+        lambda xp, a: xp.bincount(a(np.array([True, False, True]))),
         lambda xp, a: xp.unwrap(a(np.array([0.0, 7.0, 14.0]))),
         lambda xp, a: xp.modf(a(np.array([1.5, -np.inf, np.nan])))[0],
         lambda xp, a: xp.modf(a(np.array([True, False])))[0].astype(float),
