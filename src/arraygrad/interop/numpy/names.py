@@ -60,8 +60,10 @@ def numpy_name(name: str, space: Any = np) -> Any:
     if name in _CALLING:
         return found
     try:
+        if isinstance(found, type) and issubclass(found, np.number):
+            return np.dtype(found)
         return CALLS.get(found) if isinstance(found, np.ufunc) else rules().get(found)
-    except TypeError:  # it cannot be hashed, so it is no function
+    except TypeError:  # it cannot be hashed, so it is no function; or it is an abstract dtype
         return None
 
 

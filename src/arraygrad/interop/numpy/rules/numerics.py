@@ -102,10 +102,17 @@ def _unique(
     return_inverse: bool = False,
     return_counts: bool = False,
     axis: Any = None,
-    **given: Any,
+    equal_nan: bool = True,
+    sorted: bool = True,
 ) -> Any:
     refuse("unique", axis=axis)
-    found = ops.unique_all(ar)
+    values, index, inverse, counts = ops.unique_all(ar)
+    missing = int(ops.sum(ops.isnan(values)))
+    if equal_nan and missing > 1:
+        n = len(values) - missing
+        values, index, inverse = values[: n + 1], index[: n + 1], ops.minimum(inverse, n)
+        counts = ops.concat((counts[:n], ops.sum(counts[n:], keepdims=True)))
+    found = (values, index, inverse, counts)
     chosen = [True, return_index, return_inverse, return_counts]
     results = tuple(part for part, wanted in zip(found, chosen, strict=True) if wanted)
     return results[0] if len(results) == 1 else results
