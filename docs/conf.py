@@ -69,6 +69,8 @@ def to_pages(app: Any, name: str, source: list[str]) -> None:
     source[0] = re.sub(r"\]\(\.\./examples/(\w+/)?(\w+)\.py\)", r"](#example-\2)", source[0])
     source[0] = source[0].replace("](../examples)", "](gallery.md)")
     source[0] = re.sub(r"\[([^\]]*)\]\(\.\./[^)]*\)", r"\1", source[0])
+    # Doctest needs the empty line at the end of an example, readers do not.
+    source[0] = re.sub(r"(?ms)^(```python\n.*?)\n+^```$", r"\1\n```", source[0])
 
 
 def escape_stars(

@@ -96,6 +96,9 @@ def test_data_that_is_no_numbers(data: Any) -> None:
 
 
 def test_ragged_data() -> None:
+    for make in (ag.zeros, ag.ones, ag.empty, lambda shape: ag.full(shape, 1.0)):
+        with pytest.raises(TypeError, match="shape must be an integer or a sequence of them, got"):
+            make((2, None))
     with pytest.raises(ValueError, match="inhomogeneous"):
         ag.tensor([[1, 2], [3]])
 

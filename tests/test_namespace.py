@@ -95,6 +95,13 @@ def test_lazy_parts_are_not_imported_before_they_are_named() -> None:
 def test_a_misspelt_name_is_an_error_that_names_it() -> None:
     with pytest.raises(AttributeError, match="module 'arraygrad' has no attribute 'sinn'"):
         ag.sinn  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match=r"module 'arraygrad\.linalg' has no attribute 'invv'"):
+        ag.linalg.invv  # type: ignore[attr-defined]
+    for module, name in ((ag.nn, "Linear"), (ag.optim, "Adam")):
+        with pytest.raises(
+            AttributeError, match=rf"{name}.*classes are in arraygrad\.compat\.torch"
+        ):
+            getattr(module, name)
 
 
 @over("name", MODULES)

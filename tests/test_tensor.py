@@ -233,6 +233,14 @@ def test_format() -> None:
     assert f"{t}" == str(t)
     with pytest.raises(TypeError, match="2 elements"):
         f"{ag.tensor([1.0, 2.0]):.2f}"
+    seen: list[str] = []
+    ag.func.hessian(lambda t: seen.append(f"{t:.2f}") or t**2)(np.array(3.14159))  # type: ignore[func-returns-value]
+    assert set(seen) == {"3.14"}
+    for text in (lambda t: f"{t:.2f}", lambda t: t.tolist()):
+        with pytest.raises(TypeError, match="one for each member of the batch"):
+            ag.func.vmap(text)(np.ones(3))
+    with pytest.raises(TypeError, match="losing its tangent"):
+        ag.func.jvp(lambda t: t.tolist(), (np.ones(3),), (np.ones(3),))
 
 
 # --- copies --------------------------------------------------------------------------------------

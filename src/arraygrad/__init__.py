@@ -21,6 +21,7 @@ from .backends import dtypes
 from .backends.dtypes import *
 from .backends.numpy.threads import get_num_threads, set_num_threads
 from .core.display import install as _install
+from .core.upward import numpy_attribute as _numpy_attribute
 from .interop.info import __array_namespace_info__
 from .ops.arrangement import *
 from .ops.beyond import *
@@ -94,10 +95,7 @@ else:  # hidden from type checkers, which would otherwise accept every misspelt 
             return importlib.import_module(f".{name}", __name__)
         if name in _ELSEWHERE:
             return getattr(importlib.import_module(_ELSEWHERE[name], __name__), name)
-        found = importlib.import_module(".interop.numpy.names", __name__).numpy_name(name)
-        if found is not None:
-            return found
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return _numpy_attribute(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -10,6 +10,10 @@ tensor([[ 0.6, -0.2],
         [-0.2,  0.4]])
 """
 
+from functools import partial as _partial
+from typing import TYPE_CHECKING
+
+from .core.upward import numpy_attribute as _numpy_attribute
 from .ops import decompositions, least_squares, linalg, matrices, norms, spectra
 from .ops.contractions import matmul, tensordot, vecdot
 from .ops.decompositions import *
@@ -35,6 +39,9 @@ __all__ = [
 ]
 
 _describe(map(globals().get, __all__), "ag.linalg")
+
+if not TYPE_CHECKING:  # which would otherwise accept every misspelt name
+    __getattr__ = _partial(_numpy_attribute, __name__)  # our functions under NumPy's names
 
 
 def __dir__() -> list[str]:

@@ -120,7 +120,7 @@ _held = constant("held", "x", compute=lambda xp, x: x + 0)
 def _check(name: str, value: Any, test: Any, words: str) -> None:
     """Raise an error if the known values of an argument fail a test; NaN fails each."""
     known = plain(value)
-    if isinstance(known, int | float | np.ndarray | np.generic):
+    if isinstance(known, int | float | list | np.ndarray | np.generic):
         if not np.all(test(np.asarray(known))):
             raise ValueError(f"{name} must be {words}, not {known}")
 
@@ -470,6 +470,8 @@ _describe(
         "dtype": "dtype | By default that of the parameters if they are arrays, else float64.",
         "high": "float or array | The upper bound, which is never drawn.",
         "integers.dtype": "dtype | The dtype.",
+        "integers.high": "int | The upper bound, which is never drawn.",
+        "integers.low": "int | The lower bound.",
         "integers.shape": "int or tuple of int | The shape.",
         "key": "array | The key, from `key` or `split`. The same key gives the same numbers.",
         "loc": "float or array | The mean, or the middle.",

@@ -283,6 +283,45 @@ def test_bad_input(call: Any, words: str) -> None:
         call()
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: nn.layer_norm(x, 3),
+        lambda x: nn.group_norm(x, 1),
+        lambda x: nn.batch_norm(x, training=True)[0],
+        lambda x: nn.normalize(x),
+        lambda x: nn.cosine_similarity(x, x[::-1]),
+        lambda x: nn.dropout(x, 0.5, key=3),
+    ],
+)
+def test_integers_give_what_floats_give(call: Any) -> None:
+    x = np.array([[1, 2, 3], [4, 5, 7]])
+    np.testing.assert_allclose(call(x), call(x.astype(float)))
+
+
+@pytest.mark.parametrize("given", [1.5, "a", None, (1, 2.0)])
+def test_lengths_that_are_no_integers(given: Any) -> None:
+    with pytest.raises(TypeError, match="kernel_size must be one int or 2 ints, not"):
+        nn.max_pool2d(x4, given)
+    with pytest.raises(TypeError, match="pad must be one int or 2 ints, not"):
+        nn.pad(x4, given if isinstance(given, tuple) else (given, 1))
+    if given is not None:
+        with pytest.raises(TypeError, match="size must be one int or 2 ints, not"):
+            nn.interpolate(x4, size=given)
+        with pytest.raises(TypeError, match="output_size must be one int or 2 ints, not"):
+            nn.adaptive_avg_pool2d(x4, given)
+        with pytest.raises(TypeError, match="stride must be one int or 2 ints, not"):
+            nn.conv2d(x4, np.ones((4, 3, 3, 3)), stride=given)
+
+
+@pytest.mark.parametrize("loss", [nn.mse_loss, nn.l1_loss, nn.smooth_l1_loss, nn.huber_loss])
+def test_losses_warn_of_targets_that_broadcast(loss: Any) -> None:
+    with pytest.warns(UserWarning, match=r"target has shape \(3, 1\), but input \(3,\)") as caught:
+        loss(np.zeros(3), np.ones((3, 1)))
+    assert caught[0].filename == __file__
+    loss(np.zeros(3), np.ones(()))
+
+
 def test_a_mask_for_other_queries_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attention, "_AT_ONCE", 8)
     with pytest.raises(ValueError, match="3 queries and 3 keys"):

@@ -324,6 +324,8 @@ def test_errors():
         optim.Optimizer(x, optim.sgd()).step()
     with pytest.raises(ValueError, match="grads has 2 arrays for 1 tensors"):
         optim.Optimizer(x, optim.sgd()).step([np.ones(1)] * 2)
+    with pytest.raises(ValueError, match="params has a tensor twice"):
+        optim.Optimizer({"a": x, "b": x}, optim.sgd())
     row = ag.tensor([1.0, 2.0], requires_grad=True)
     with pytest.raises(ValueError, match=r"number 0 has shape \(1,\) for parameters of shape \(2"):
         optim.Optimizer(row, optim.sgd()).step(np.ones(1))
@@ -336,6 +338,50 @@ def test_errors():
         rule.update([np.ones(1)], rule.init([np.ones(1)] * 2))
     with pytest.raises(ValueError, match="no arrays"):
         rule.init({})
+    with pytest.raises(TypeError, match=r"params\['w'\] has dtype int64: only floating-point"):
+        rule.init({"w": np.ones(2, int)})
+    with pytest.raises(TypeError, match=r"params\[0\] is of type str"):
+        rule.init(["w"])
+    for rule in (optim.adamw(), optim.sgd(weight_decay=0.1), optim.asgd(), optim.adafactor()):
+        with pytest.raises(ValueError, match=r"needs the parameters: update\(grads, state, params"):
+            rule.update(np.ones(2), rule.init(np.ones(2)))
+    x, state = np.ones(2), optim.adam().init(np.ones(2))
+    for wrong in (None, {}, optim.sgd().init(x), {**state, "more": x}, x):
+        with pytest.raises(ValueError, match=r"state must be what init\(\)"):
+            optim.adam().update(x, wrong, x)
+    for call in (
+        lambda: optim.adam().update("a", state, x),
+        lambda: optim.Optimizer(ag.tensor(x, requires_grad=True), optim.adam()).step("a"),
+    ):
+        with pytest.raises(TypeError, match="grads: number 0 must be an array, not str"):
+            call()
+    for wrong in (3, "a", optim.adam):
+        with pytest.raises(TypeError, match="transform must be one, such as adam"):
+            optim.chain(wrong)
+    for call in (
+        optim.apply,
+        lambda p, u: optim.ema(p, u, 0.5),
+        lambda p, u: optim.average(p, u, 1),
+    ):
+        with pytest.raises(ValueError, match=r"number 0 has shape \(3, 1\) for .* of shape \(3,\)"):
+            call(np.ones(3), np.ones((3, 1)))
+    with pytest.raises(TypeError, match="steps must be a number, not 'a'"):
+        optim.linear(0.0, 0.1, "a")
+    with pytest.raises(ValueError, match="at least one schedule"):
+        optim.join([], [])
+    with pytest.raises(TypeError, match=r"params\['a'\] is of type str"):
+        optim.lbfgs(lambda p: p["a"], {"a": "b"})
+    found, _ = optim.lbfgs(lambda p: (p["a"] - 1) ** 2, {"a": 2.0})
+    assert abs(found["a"] - 1) < 1e-6
+    for wrong in (lambda: optim.adam("a"), lambda: optim.sgd(None), lambda: optim.lion("a")):
+        with pytest.raises(TypeError, match="lr must be a number, not"):
+            wrong()
+    with pytest.raises(TypeError, match="weight_decay must be a number, not 'a'"):
+        optim.adamw(weight_decay="a")
+    with pytest.raises(TypeError, match=r"betas must be a pair of numbers, not 0\.9"):
+        optim.adam(betas=0.9)
+    with pytest.raises(TypeError, match="max_norm must be a number, not 'a'"):
+        optim.clip_by_norm("a")
 
 
 def test_chains_clipping_and_decay():

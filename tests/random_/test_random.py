@@ -105,6 +105,7 @@ BAD = [
     (lambda: random.categorical(KEY, np.full(3, -np.inf)), ValueError, "logits must be .* not all"),
     (lambda: random.categorical(KEY, np.array([0.0, np.nan])), ValueError, "logits must be"),
     (lambda: random.categorical(KEY, np.zeros((2, 3)), 5), IndexError, "axis 5 is out of range"),
+    (lambda: random.normal(KEY, "a"), TypeError, "shape must be an integer or a sequence"),
 ]
 
 
@@ -137,6 +138,23 @@ def test_samples_of_extreme_parameters(a):
         assert stats.kstest(random.gamma(KEY, 0.3, 4000), stats.gamma(0.3).cdf).pvalue > 1e-3
         shares = random.beta(KEY, a, 2 * a, 4000)
         assert abs(shares.mean() - 1 / 3) < 0.03
+
+
+def test_lists_as_parameters():
+    key, two, matrix = random.key(0), [1.0, 2.0], [[1.0, 0.5], [0.5, 1.0]]
+    for call in (
+        lambda of: random.normal(key, loc=of(two)),
+        lambda of: random.exponential(key, scale=of(two)),
+        lambda of: random.laplace(key, scale=of(two)),
+        lambda of: random.bernoulli(key, of([0.2, 0.7])),
+        lambda of: random.poisson(key, of(two)),
+        lambda of: random.gamma(key, of(two)),
+        lambda of: random.beta(key, of(two), 1.0),
+        lambda of: random.dirichlet(key, of(two)),
+        lambda of: random.categorical(key, of(two), shape=3),
+        lambda of: random.multivariate_normal(key, of(two), of(matrix), 3),
+    ):
+        np.testing.assert_array_equal(call(list), call(np.asarray))
 
 
 def test_half_precision_is_never_one():

@@ -1118,7 +1118,14 @@ def test_np_array_copies() -> None:
         lambda xp, x: xp.r_[x[0], 1.0, 2:4, x[1]],
         lambda xp, x: xp.c_[x[0], x[1]],
         lambda xp, x: xp.lib.stride_tricks.sliding_window_view(x, 2, 0),
-        lambda xp, x: xp.array(x, dtype=np.float32),
+        lambda xp, x: xp.array(x, dtype=xp.float16),
+        lambda xp, x: xp.array(x, ndmin=3),
+        lambda xp, x: xp.array(x, xp.double, ndmin=1),
+        lambda xp, x: xp.linalg.norm(x, "nuc"),
+        lambda xp, x: xp.linalg.multi_dot([x, x.T, x]) + xp.linalg.cond(x),
+        lambda xp, x: xp.fft.fft2(x),
+        lambda xp, x: xp.poly1d(x[0])(2.0),
+        lambda xp, x: xp.polynomial.chebyshev.chebval(x, [1.0, 2.0, 3.0]),
     ],
 )
 def test_numpys_names_and_arguments_in_arraygrad(call: Callable[..., Any]) -> None:
@@ -1130,7 +1137,48 @@ def test_numpys_names_and_arguments_in_arraygrad(call: Callable[..., Any]) -> No
     assert_close(found.detach(), expected)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda xp, a: xp.vecdot(a(np.ones(200, bool)), a(np.ones(200, bool))),
+        lambda xp, a: xp.vdot(a(np.ones(200, bool)), a(np.ones(200, np.uint8))),
+        lambda xp, a: xp.gradient(a(np.array([1.0, np.nan, 3.0, np.inf, 5.0]))),
+        lambda xp, a: xp.nanvar(a(np.array([[np.inf, 1.0, np.nan], [1.0, np.nan, 3.0]])), axis=1),
+        lambda xp, a: xp.nanstd(a(np.array([np.inf, -np.inf, 1.0]))),
+        lambda xp, a: xp.bincount(a(np.array([True, False, True]))),
+        *[
+            lambda xp, a, i=i: xp.unique(a(np.array([2.0, np.nan, 1.0, np.nan])), True, True, True)[
+                i
+            ]
+            for i in range(4)
+        ],
+        lambda xp, a: xp.unique(a(np.array([np.nan, 1.0, np.nan])), equal_nan=False),
+        lambda xp, a: xp.unique(a(np.array([2 + 1j, np.nan, 1.0, np.nan]))),
+        lambda xp, a: xp.unwrap(a(np.array([0.0, 7.0, 14.0]))),
+        lambda xp, a: xp.modf(a(np.array([1.5, -np.inf, np.nan])))[0],
+        lambda xp, a: xp.modf(a(np.array([True, False])))[0].astype(float),
+        lambda xp, a: xp.vander(a(np.array([200, 3], np.uint8)), 3),
+        lambda xp, a: xp.linalg.norm(a(np.array([-128, 3], np.int8)), 1),
+        lambda xp, a: a(np.array([1.25, -0.35, 12.0])).round(1),
+        lambda xp, a: xp.linalg.pinv(a(np.array([[1, 2], [3, 4], [5, 7]]))),
+        lambda xp, a: xp.linalg.lstsq(a(np.array([[1, 2], [3, 4], [5, 7]])), a(np.arange(3)))[0],
+    ],
+)
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_values_and_dtypes_as_numpys(call: Callable[..., Any]) -> None:
+    expected = call(np, np.asarray)
+    for wrap in (np.asarray, ag.asarray):
+        found = call(ag, wrap)
+        assert found.dtype == expected.dtype
+        np.testing.assert_allclose(found, expected)
+
+
 def test_arguments_that_nobody_has() -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'requires_grad'"):
+        ag.array([1.0], requires_grad=True)  # type: ignore[attr-defined]
+    with pytest.raises(TypeError, match="takes 1 positional argument but 2"):
+        ag.deg2rad(np.ones(2), np.ones(2))  # type: ignore[call-arg]
+
     x = ag.tensor([1.0, 2.0])
     for call in (ag.mean, ag.sum, ag.std, ag.zeros_like, lambda x, **k: ag.concat([x, x], **k)):
         with pytest.raises(TypeError, match="nonsense"):

@@ -123,7 +123,10 @@ class Batched(Replaceable, TransformMethods, Array):
             "array, or take it outside vmap"
         )
 
-    __float__ = __int__ = __complex__ = item
+    tolist = __float__ = __int__ = __complex__ = item
+
+    def __format__(self, spec: str) -> str:
+        return self.item() if spec else repr(self)
 
     def __repr__(self) -> str:
         return f"Batched({self._array!r})"

@@ -235,7 +235,7 @@ def zeros(shape: Shape, *, dtype: Any = None, device: Any = None) -> Tensor:
     >>> ag.zeros(3)
     tensor([0., 0., 0.])
     """
-    return _make("zeros", shape, dtype=dtype, device=device)
+    return _make("zeros", shape_tuple(shape), dtype=dtype, device=device)
 
 
 def ones(shape: Shape, *, dtype: Any = None, device: Any = None) -> Tensor:
@@ -245,7 +245,7 @@ def ones(shape: Shape, *, dtype: Any = None, device: Any = None) -> Tensor:
     tensor([[1., 1.],
             [1., 1.]])
     """
-    return _make("ones", shape, dtype=dtype, device=device)
+    return _make("ones", shape_tuple(shape), dtype=dtype, device=device)
 
 
 def empty(shape: Shape, *, dtype: Any = None, device: Any = None) -> Tensor:
@@ -254,7 +254,7 @@ def empty(shape: Shape, *, dtype: Any = None, device: Any = None) -> Tensor:
     >>> ag.empty((2, 3)).shape
     (2, 3)
     """
-    return _make("empty", shape, dtype=dtype, device=device)
+    return _make("empty", shape_tuple(shape), dtype=dtype, device=device)
 
 
 def full(shape: Shape, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
@@ -265,7 +265,7 @@ def full(shape: Shape, fill_value: Any, *, dtype: Any = None, device: Any = None
     """
     if isinstance(fill_value, Array):
         return asarray(_filled(fill_value, shape_tuple(shape), dtype), device=device)
-    return _make("full", shape, fill_value, dtype=dtype, device=device)
+    return _make("full", shape_tuple(shape), fill_value, dtype=dtype, device=device)
 
 
 def arange(

@@ -151,7 +151,10 @@ class Dual(Replaceable, TransformMethods, Array):
             "array, or call detach() first if that is meant"
         )
 
-    __float__ = __int__ = __complex__ = item
+    tolist = __float__ = __int__ = __complex__ = item
+
+    def __format__(self, spec: str) -> str:
+        return format(self._array, spec) if spec else repr(self)
 
     def __repr__(self) -> str:
         return f"Dual({self._array!r}, tangent={self.tangent!r})"

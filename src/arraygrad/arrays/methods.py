@@ -307,7 +307,6 @@ class ArrayMethods(NumPyMethods):
     reciprocal = ops.reciprocal
     repeat = ops.repeat
     roll = ops.roll
-    round = ops.round
     searchsorted = ops.searchsorted
     sign = ops.sign
     sin = ops.sin

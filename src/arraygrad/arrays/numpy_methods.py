@@ -53,6 +53,16 @@ class NumPyMethods:
         copied: Self = orders.copied(self, order)
         return copied
 
+    def round(self, decimals: int = 0) -> Self:
+        """Rounded to a number of decimals, halves to the even digit. The derivative is zero."""
+        if not decimals:
+            return ops.round(self)
+        scale = 10.0**decimals
+        rounded = ops.divide(ops.round(ops.multiply(self, scale)), scale)
+        if ops.is_inexact(self):
+            return rounded
+        return ops.astype(rounded, self.dtype) if decimals < 0 else ops.copy(self)
+
     def cumsum(self, axis: int | None = None, *, dtype: Any = None) -> Self:
         """The running sum along an axis; by default, over the flattened array."""
         x = ops.ravel(self) if axis is None else self

@@ -22,6 +22,10 @@ from ..ops.define.adoption import in_library_of, is_made
 from .outward import is_inside, reaches
 from .structures import Rebuild, flatten, is_single, place
 
+_MAKE_TENSORS = (
+    "compute with tensors from the start, as arraygrad.tensor(x, requires_grad=True) makes them"
+)
+
 
 def sequence(value: Any, name: str) -> list[Any]:
     """One tensor, or several, as a list."""
@@ -39,9 +43,10 @@ def sequence(value: Any, name: str) -> list[Any]:
     if parts[0] is not value:
         return parts
     if isinstance(value, Mapping) or not isinstance(value, Iterable) or hasattr(value, "dtype"):
+        way = "func.grad() takes functions" if callable(value) else _MAKE_TENSORS
         raise TypeError(
             f"{name} must be a Tensor, a GradientEdge or a sequence of them, not "
-            f"{type(value).__name__}"
+            f"{type(value).__name__}: {way}"
         )
     return [part for item in value for part in _parts(item)]
 
@@ -89,6 +94,8 @@ def _edge_node(edge: Any, name: str) -> Node:
         what = f"{name} must be a Tensor or a GradientEdge, not {type(edge).__name__}"
         if isinstance(edge, Array):
             what += ": inside a transform, make one by arraygrad.tensor(x, requires_grad=True)"
+        elif hasattr(edge, "dtype"):
+            what += f": {_MAKE_TENSORS}"
         raise TypeError(what)
     node, number = edge
     if not isinstance(node, Node):

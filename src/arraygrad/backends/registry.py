@@ -143,7 +143,9 @@ def _of_module(array_type: type) -> Backend:
         found: Backend = importlib.import_module(f".{_FILES[module]}", __package__).backend
         return found
     if not hasattr(array_type, "__array_namespace__"):
-        raise TypeError(f"expected an array or a number, got {array_type.__name__}")
+        is_sequence = issubclass(array_type, list | tuple)
+        way = ": make it one by asarray() or stack()" if is_sequence else ""
+        raise TypeError(f"expected an array or a number, got {array_type.__name__}{way}")
     # Arrays of the standard name their namespace themselves.
     standard = importlib.import_module(".standard", __package__)
     return standard.standard_backend(array_type)  # type: ignore[no-any-return]

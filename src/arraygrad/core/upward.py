@@ -37,6 +37,7 @@ compute = Upward("interop.lazy", "compute")  # Tensor.compute
 persist = Upward("interop.lazy", "persist")  # Tensor.persist
 what_runs = Upward("scipy.finding", "what_runs")  # for an error of Tensor
 special_twin = Upward("scipy.finding", "special_twin")  # for SciPy's universal functions
+numpy_attribute = Upward("interop.numpy.names", "numpy_attribute")  # for a name of NumPy
 numpy_rule = Upward("interop.numpy.names", "numpy_rule")  # for a call with NumPy's arguments
 xarray_structure = Upward("interop.xarray", "structure")  # for structures of xarray's arrays
 interp1d = Upward("scipy.interpolate", "interp1d")  # for interpolation by xarray

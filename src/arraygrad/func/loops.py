@@ -324,6 +324,8 @@ def switch(index: Any, branches: Sequence[Callable[..., C]], *operands: Any) -> 
     >>> wave(np.array(1), np.array(0.0))
     array(1.)
     """
+    if callable(branches):
+        raise TypeError("switch(): branches must be a sequence of functions")
     if not branches:
         raise ValueError("switch(): branches is empty")
     is_one = not getattr(index, "shape", ())

@@ -10,6 +10,8 @@ random numbers take a `key`.
 (3, 4)
 """
 
+from typing import TYPE_CHECKING
+
 from ..core.describing import describe as _describe
 from . import (
     activations,
@@ -70,6 +72,15 @@ __all__ = [
 ]
 
 _describe(map(globals().get, __all__), _PARAMETERS, _RETURNS, {})
+
+
+if not TYPE_CHECKING:  # which would otherwise accept every misspelt name
+
+    def __getattr__(name):
+        raise AttributeError(
+            f"module {__name__!r} has no attribute {name!r}: it has functions; PyTorch's classes "
+            "are in arraygrad.compat.torch.nn"
+        )
 
 
 def __dir__() -> list[str]:

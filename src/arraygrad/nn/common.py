@@ -7,6 +7,7 @@ where they are: these libraries check indices on their own.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -67,8 +68,8 @@ def wide(x: Any) -> Any:
 
 
 def narrow(x: Any, like: Any) -> Any:
-    """The result in the dtype of the input."""
-    return x if x.dtype == like.dtype else ops.astype(x, like.dtype)
+    """The result in the dtype of the input, unless that has integers."""
+    return x if x.dtype == like.dtype or kind(like) in "bi" else ops.astype(x, like.dtype)
 
 
 def as_floats(x: Any, like: Any) -> Any:
@@ -124,13 +125,14 @@ def size(x: Any) -> int:
 
 def each(value: Any, count: int, name: str) -> Ints:
     """One number for each axis."""
-    if not isinstance(value, tuple | list):
-        return (int(value),) * count
-    if len(value) == 1:
-        return (int(value[0]),) * count
-    if len(value) != count:
-        raise ValueError(f"{name} must be one int or {count} ints, not {tuple(value)}")
-    return tuple(int(v) for v in value)
+    values = value if isinstance(value, tuple | list) else (value,)
+    if len(values) not in (1, count):
+        raise ValueError(f"{name} must be one int or {count} ints, not {tuple(values)}")
+    try:
+        found = tuple(map(operator.index, values))
+    except TypeError:
+        raise TypeError(f"{name} must be one int or {count} ints, not {value!r}") from None
+    return found if len(found) == count else found * count
 
 
 def at_least(low: int, **options: Ints) -> None:
@@ -166,7 +168,9 @@ def check_same_dtype(input: Any, **others: Any) -> None:
     """Raise if an array has another dtype than the input."""
     for name, other in others.items():
         if other is not None and other.dtype != input.dtype:
-            raise ValueError(f"input is of {input.dtype}, but {name} of {other.dtype}")
+            raise ValueError(
+                f"input is of {input.dtype}, but {name} of {other.dtype}: convert one by astype()"
+            )
 
 
 def batched(x: Any, count: int, name: str = "input") -> tuple[Any, bool]:

@@ -10,7 +10,7 @@ import functools
 from typing import Any
 
 from .. import ops, random
-from .common import Ints, constant
+from .common import Ints, constant, kind
 
 
 def is_generator(key: Any) -> bool:
@@ -37,7 +37,8 @@ def _drawn(law: str, key: Any, shape: Ints, like: Any, name: str) -> Any:
         drawn = getattr(key, {"uniform": "random", "normal": "standard_normal"}[law])(shape)
     else:
         drawn = getattr(random, law)(key, shape)
-    return ops.astype(constant(drawn, like), ops.real(like).dtype)
+    drawn = constant(drawn, like)
+    return drawn if kind(like) in "bi" else ops.astype(drawn, ops.real(like).dtype)
 
 
 # Numbers from 0 to 1, and normal ones: of a key, a shape, an array whose library and dtype they

@@ -20,6 +20,7 @@ from .. import linalg, ops, special
 from ..arrays.creation import asarray, full
 from ..arrays.creation import eye as _eye
 from ..arrays.tensor import Tensor
+from ..core.axes import shape_tuple
 from ..core.describing import describe as _describe
 from .common import Ints
 from .draws import normal as _normal
@@ -40,7 +41,7 @@ def __dir__() -> list[str]:
 
 def constant(shape: Ints, val: float, *, dtype: Any = None) -> Tensor:
     """One value."""
-    return full(tuple(shape), val, dtype=np.float64 if dtype is None else dtype)
+    return full(shape_tuple(shape), val, dtype=np.float64 if dtype is None else dtype)
 
 
 def zeros(shape: Ints, *, dtype: Any = None) -> Tensor:
@@ -65,7 +66,9 @@ def eye(shape: Ints, *, dtype: Any = None) -> Tensor:
 
 def uniform(shape: Ints, a: float = 0.0, b: float = 1.0, *, key: Any, dtype: Any = None) -> Tensor:
     """Numbers between two bounds."""
-    return asarray(_uniform(key, tuple(shape), zeros((), dtype=dtype), "uniform")) * (b - a) + a
+    return (
+        asarray(_uniform(key, shape_tuple(shape), zeros((), dtype=dtype), "uniform")) * (b - a) + a
+    )
 
 
 def normal(
@@ -74,7 +77,7 @@ def normal(
     """Numbers from a normal distribution."""
     if std < 0:
         raise ValueError(f"std must not be negative, but is {std}")
-    return asarray(_normal(key, tuple(shape), zeros((), dtype=dtype), "normal")) * std + mean
+    return asarray(_normal(key, shape_tuple(shape), zeros((), dtype=dtype), "normal")) * std + mean
 
 
 def trunc_normal(

@@ -6,6 +6,7 @@ The parameter `reduction` of a loss is "mean", "sum", or "none" for the loss of 
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 from .. import ops, special
@@ -38,6 +39,7 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = Non
     Parameters
     ----------
     input, target : arrays
+        Of one shape. Others broadcast, with a warning.
     reduction : "mean", "sum" or "none"
     weight : array, optional
         Factors of the losses. The mean is that with these weights.
@@ -50,7 +52,21 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = Non
     tensor([1., 4.])
     """
     how = checked_reduction(reduction)
-    return weighted_mean(_squared_difference(input, as_floats(target, input)), weight, how)
+    return weighted_mean(_squared_difference(input, _like(target, input)), weight, how)
+
+
+def _like(target: Any, input: Any) -> Any:
+    """The target, if it is of integers as floating-point numbers."""
+    of_input, of_target = shape_of(input), shape_of(target)
+    pairs = zip(reversed(of_input), reversed(of_target), strict=False)
+    if of_input and of_target and of_input != of_target:
+        if all(m == n or 1 in (m, n) for m, n in pairs):
+            warnings.warn(
+                f"target has shape {of_target}, but input {of_input}: they broadcast, so that "
+                "the loss is not that of pairs. Reshape one of them",
+                stacklevel=4,
+            )
+    return as_floats(target, input)
 
 
 @one_pass
@@ -67,7 +83,7 @@ def l1_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = None
     tensor([ 0. , -0.5])
     """
     how = checked_reduction(reduction)
-    return weighted_mean(ops.abs(input - as_floats(target, input)), weight, how)
+    return weighted_mean(ops.abs(input - _like(target, input)), weight, how)
 
 
 @two_arrays
@@ -79,7 +95,7 @@ def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float
     """
     if beta < 0:
         raise ValueError(f"beta must not be negative, but is {beta}")
-    target = as_floats(target, input)
+    target = _like(target, input)
     loss = _smooth_l1(input, target, beta) if beta else ops.abs(input - target)
     return reduced(loss, reduction)
 
@@ -104,7 +120,7 @@ def huber_loss(
     """
     if delta <= 0:
         raise ValueError(f"delta must be positive, but is {delta}")
-    loss = _huber(input, as_floats(target, input), delta)
+    loss = _huber(input, _like(target, input), delta)
     return weighted_mean(loss, weight, checked_reduction(reduction))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import ops
 from ..ops.define.signatures import one_array
-from .common import UnsupportedError, one_of, shape_of
+from .common import UnsupportedError, each, one_of, shape_of
 from .windows import weighted
 
 __all__ = ["pad"]
@@ -61,7 +61,8 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
     count = len(pad) // 2
     if len(pad) % 2 or count > input.ndim:
         raise ValueError(f"pad must be pairs for at most {input.ndim} axes, not {len(pad)} numbers")
-    pairs = [(int(pad[2 * i]), int(pad[2 * i + 1])) for i in range(count)]
+    numbers = each(pad, len(pad), "pad")
+    pairs = list(zip(numbers[::2], numbers[1::2], strict=True))
     for back, (before, after) in enumerate(pairs, 1):
         if input.shape[-back] + before + after < 0:
             raise ValueError(f"pad ({before}, {after}) is more than axis {-back} has elements")

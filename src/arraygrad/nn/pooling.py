@@ -72,10 +72,8 @@ def _sliding(lengths: Ints, options: Options, ceil_mode: bool) -> list[Windows]:
 def _adaptive(lengths: Ints, output_size: Any) -> list[Windows]:
     """As many windows as wanted, which share an axis evenly."""
     if isinstance(output_size, tuple | list) and len(output_size) == len(lengths):
-        pairs = zip(output_size, lengths, strict=True)
-        wanted = tuple(n if w is None else int(w) for w, n in pairs)
-    else:
-        wanted = each(output_size, len(lengths), "output_size")
+        output_size = [n if w is None else w for w, n in zip(output_size, lengths, strict=True)]
+    wanted = each(output_size, len(lengths), "output_size")
     at_least(0, output_size=wanted)
     found = []
     for n, w in zip(lengths, wanted, strict=True):
@@ -191,7 +189,7 @@ def _unpooled_size(lengths: Ints, size: Ints, steps: Ints, ends: Ints, output_si
     )
     if output_size is None:
         return usual
-    wanted = tuple(int(n) for n in output_size)[-len(lengths) :]
+    wanted = each(output_size, len(output_size), "output_size")[-len(lengths) :]
     if len(wanted) != len(lengths) or len(output_size) > len(lengths) + 2:
         raise OptionError(f"output_size must have {len(lengths)} sizes, not {tuple(output_size)}")
     for w, n, s in zip(wanted, usual, steps, strict=True):

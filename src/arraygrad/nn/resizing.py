@@ -10,7 +10,7 @@ import numpy as np
 
 from ..backends.dtypes import finfo
 from ..ops.define.signatures import one_array
-from .common import OptionError, UnsupportedError, one_of
+from .common import OptionError, UnsupportedError, each, one_of
 from .pooling import adaptive_mean
 from .windows import weighted
 
@@ -98,7 +98,7 @@ def _sizes(lengths: Any, size: Any, scale_factor: Any) -> tuple[list[int], list[
     if len(many) != count:
         raise OptionError(f"input has {count} axes to resize, but {tuple(many)} was given for them")
     if size is not None:
-        return [int(n) for n in many], [None] * count
+        return list(each(many, count, "size")), [None] * count
     return [math.floor(n * float(s)) for n, s in zip(lengths, many, strict=True)], list(many)
 
 

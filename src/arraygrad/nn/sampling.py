@@ -11,7 +11,15 @@ import numpy as np
 from .. import ops
 from ..backends import backend_of
 from ..ops.define.signatures import one_array, two_arrays
-from .common import OptionError, UnsupportedError, check_same_dtype, constant, one_of, shape_of
+from .common import (
+    OptionError,
+    UnsupportedError,
+    check_same_dtype,
+    constant,
+    each,
+    one_of,
+    shape_of,
+)
 from .resizing import cubic_weights
 
 __all__ = ["affine_grid", "grid_sample"]
@@ -161,7 +169,7 @@ def affine_grid(theta: Any, size: Any, align_corners: Any = None) -> Any:
     tensor([[-1., -1.],
             [ 1., -1.]])
     """
-    lengths = tuple(int(n) for n in size[2:])
+    lengths = each(size, len(size), "size")[2:]
     count = len(lengths)
     if count not in (2, 3):
         raise UnsupportedError(f"size must be 4 or 5 numbers, not {tuple(size)}")

@@ -19,6 +19,7 @@ from ..core.indices import HOLE
 from .define.arguments import naming
 from .define.signatures import A, joining, one_array
 from .indexing import _index_add, take
+from .matrices import check_matrices
 from .matrices import diagonal as matrix_diagonal
 from .reductions import _sum
 from .shape import (
@@ -306,6 +307,7 @@ def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     >>> ag.diagonal(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
     tensor([1., 4.])
     """
+    check_matrices(x, "diagonal")
     if (axis1, axis2) not in ((-2, -1), (x.ndim - 2, x.ndim - 1)):
         x = moveaxis(x, (axis1, axis2), (-2, -1))
     return matrix_diagonal(x, offset=offset)
@@ -388,7 +390,13 @@ def pad(
         chosen = {one_axis(a, x.ndim, "pad_width"): w for a, w in pad_width.items()}
         pad_width = [chosen.get(axis, 0) for axis in range(x.ndim)]
         pad_width = [(w, w) if isinstance(w, int) else tuple(w) for w in pad_width]
-    widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2))
+    try:
+        widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2))
+    except ValueError:
+        raise ValueError(
+            f"pad_width must be an integer, a pair, or a pair for each of {x.ndim} axes, got "
+            f"{pad_width!r}"
+        ) from None
     if widths.dtype.kind not in "iu" or (widths < 0).any():
         raise ValueError(f"pad_width must be integers that are not negative, got {pad_width!r}")
     if not widths.any():

@@ -21,7 +21,7 @@ from .define.arguments import naming
 from .define.library import declare
 from .define.op import Op, Own
 from .define.signatures import A, TwoArrays, two_arrays
-from .elementwise import conj
+from .elementwise import conj, is_complex
 from .matrices import diagonal
 from .padding import padded
 from .reductions import _sum
@@ -162,7 +162,7 @@ def vecdot(x: Any, y: Any, /, *, axis: int = -1) -> Any:
     n, m = x.shape[one_axis(axis, x.ndim)], y.shape[one_axis(axis, y.ndim)]
     if n != m:
         raise ValueError(f"vecdot: x has length {n} along axis {axis}, y has {m}")
-    product = conj(x) * y
+    product = (conj(x) if is_complex(x) else x) * y  # NumPy's conjugates of booleans are int8
     out = _sum(product, axis=(one_axis(axis, product.ndim),), keepdims=False)
     return astype(out, product.dtype, copy=False)  # a sum of short integers has a wider dtype
 
@@ -183,6 +183,8 @@ def tensordot(x: Any, y: Any, /, *, axes: Any = 2) -> Any:
             raise ValueError(f"axes={n} is out of range for shapes {x.shape} and {y.shape}")
         left, right = tuple(range(x.ndim - n, x.ndim)), tuple(range(n))
     else:
+        if isinstance(axes, str) or not hasattr(axes, "__len__") or len(axes) != 2:
+            raise TypeError(f"axes must be an integer or a pair of sequences, not {axes!r}")
         first, second = axes
         left = many_axes(first if isinstance(first, tuple | list) else (first,), x.ndim) or ()
         right = many_axes(second if isinstance(second, tuple | list) else (second,), y.ndim) or ()

@@ -20,7 +20,7 @@ from .elementwise import conj, greater, is_complex, isfinite, where
 from .indexing import getitem
 from .linalg import check_square, solve_matrix, square
 from .matrices import check_matrices
-from .shape import _tril, _triu, concat, expand_dims, matrix_transpose
+from .shape import _tril, _triu, as_inexact, concat, expand_dims, matrix_transpose
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -370,4 +370,5 @@ def pinv(x: Any, /, *, rtol: Any = None) -> Any:
     tensor([[0.12, 0.16]])
     """
     check_matrices(x, "pinv")
+    x = as_inexact(x)
     return _pinv(x, rtol=plain(rtol))

@@ -18,7 +18,7 @@ from .define.signatures import A, AnyArray
 from .elementwise import conj, greater, is_complex, real
 from .matrices import check_matrices
 from .reductions import max, sum
-from .shape import _reshape, astype, expand_dims
+from .shape import _reshape, as_inexact, astype, expand_dims
 from .spectra import svdvals
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ def lstsq(a: Any, b: Any, /, rcond: Any = None) -> LstsqResult[Any]:
     tensor([-0.5,  0.5])
     """
     check_matrices(a, "lstsq", "a")
+    a = as_inexact(a)
     m, n = a.shape[-2:]
     is_vector = b.ndim == 1
     if (b.shape[0] if is_vector else b.shape[-2] if b.ndim else 0) != m:

@@ -18,11 +18,21 @@ from .define.arguments import naming
 from .define.library import declare
 from .define.op import Own
 from .define.signatures import one_array, three_arrays, two_arrays
-from .elementwise import conj, equal, greater, less, multiply, not_equal, remainder, where
+from .elementwise import (
+    conj,
+    equal,
+    greater,
+    is_complex,
+    less,
+    multiply,
+    not_equal,
+    remainder,
+    where,
+)
 from .indexing import argsort, take
 from .reductions import sum
 from .searching import searchsorted
-from .shape import _reshape, astype, broadcast_to, concat, expand_dims, flip, ravel
+from .shape import _reshape, as_inexact, broadcast_to, concat, expand_dims, flip, ravel
 
 __all__ = [
     "convolve", "correlate", "diff", "dot", "gradient", "inner", "interp", "kron", "trapezoid",
@@ -153,8 +163,7 @@ def gradient(f: Any, /, *varargs: Any, axis: Any = None, edge_order: int = 1) ->
         raise ValueError(f"edge_order must be 1 or 2, got {edge_order}")
     spacings = varargs or (1.0,)
     spacings = spacings * len(axes) if len(spacings) == 1 else spacings
-    if backend_of(f).kind(f.dtype) in "bi":
-        f = astype(f, backend_of(f).dtype(float))
+    f = as_inexact(f)
     slopes = tuple(_slope(f, a, h, edge_order) for a, h in zip(axes, spacings, strict=True))
     return slopes[0] if len(slopes) == 1 else slopes
 
@@ -178,10 +187,12 @@ def _slope(f: Any, axis: int, spacing: Any, edge_order: int) -> Any:
     def at(start: int | None, stop: int | None) -> Any:
         return f[_part(axis, start, stop)]
 
-    # The derivative, in the middle, of the parabola through three neighbours.
-    inner = (at(2, None) * a * a + at(1, -1) * (b * b - a * a) - at(None, -2) * b * b) / (
-        a * b * (a + b)
-    )
+    if a is b:
+        inner = (at(2, None) - at(None, -2)) / (2 * a)
+    else:  # the derivative, in the middle, of the parabola through three neighbours
+        inner = (at(2, None) * a * a + at(1, -1) * (b * b - a * a) - at(None, -2) * b * b) / (
+            a * b * (a + b)
+        )
     if edge_order == 1:
         left = (at(1, 2) - at(0, 1)) / first[0]
         right = (at(-1, None) - at(-2, -1)) / last[0]
@@ -395,7 +406,7 @@ def vdot(a: Any, b: Any, /) -> Any:
     >>> ag.vdot(ag.tensor([1j, 2.0]), ag.tensor([1j, 2.0]))
     tensor(5.+0.j)
     """
-    return matmul(conj(ravel(a)), ravel(b))
+    return matmul(ravel(conj(a) if is_complex(a) else a), ravel(b))
 
 
 @two_arrays

@@ -391,8 +391,10 @@ def bincount(
     >>> ag.grad(ag.bincount(ag.asarray([0, 2, 0]), w)[0], w)
     tensor([1., 0., 1.])
     """
-    if backend_of(x).kind(x.dtype) not in "bi" or x.ndim != 1:
+    kind = backend_of(x).kind(x.dtype)
+    if kind not in "bi" or x.ndim != 1:
         raise TypeError(f"x must be one-dimensional and integer, got {x.dtype} of shape {x.shape}")
+    x = astype(x, backend_of(x).dtype(int)) if kind == "b" else x  # which would be a mask
     if length is not None:
         ones = astype(equal(x, x), backend_of(x).dtype(int))
         return segment_sum(ones if weights is None else weights, x, length)

@@ -420,6 +420,12 @@ def counts_tuple(value: Any, name: str) -> tuple[int, ...]:
     return counts
 
 
+def as_inexact(x: Any) -> Any:
+    """Integers and booleans as floating-point numbers."""
+    backend = backend_of(x)
+    return astype(x, backend.dtype(float)) if backend.kind(x.dtype) in "bi" else x
+
+
 @one_array
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
     """Convert to another dtype, and move to a device. The gradient has the dtype of `x`.

@@ -91,7 +91,8 @@ def nanvar(x: Any, /, axis: Axis = None, *, correction: float = 0.0, keepdims: b
     """
     if not is_inexact(x):
         return reductions.var(x, axis=axis, correction=correction, keepdims=keepdims)
-    centred = _without_nan(x - nanmean(x, axis, keepdims=True), 0)
+    # NaN that comes from infinity stays.
+    centred = choose(isnan(x), 0, x - nanmean(x, axis, keepdims=True))
     squares = real(centred * conj(centred)) if is_complex(x) else centred * centred
     total = sum(squares, axis=axis, keepdims=keepdims)
     freedom = _count(x, axis, keepdims, total.dtype) - correction

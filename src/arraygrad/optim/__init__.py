@@ -12,6 +12,8 @@ steps.
 True
 """
 
+from typing import TYPE_CHECKING
+
 from ..core.describing import describe as _describe
 from .algorithms import PARAMETERS as _PARAMETERS
 from .algorithms import (
@@ -75,6 +77,15 @@ _describe(
     _RETURNS,
     {name: _STEP.format(name=name) for name in __all__},
 )
+
+
+if not TYPE_CHECKING:  # which would otherwise accept every misspelt name
+
+    def __getattr__(name):
+        raise AttributeError(
+            f"module {__name__!r} has no attribute {name!r}: it has functions; PyTorch's classes "
+            "are in arraygrad.compat.torch.optim"
+        )
 
 
 def __dir__() -> list[str]:

@@ -16,7 +16,7 @@ from ..backends import backend_of
 from ..core.array import plain
 from .rules import Rule, Slots
 from .schedules import where
-from .transforms import number_for
+from .transforms import check_number, number_for
 
 Options = dict[str, Any]
 Numbers = tuple[Any, ...]
@@ -73,8 +73,13 @@ _NOT_NEGATIVE = (
 _WORDS = {"lr": "learning rate", "eps": "epsilon value"}
 
 
-def _check(options: Options) -> None:
-    """Raise for numbers that no algorithm can use."""
+def _check(options: Options, defaults: Options) -> None:
+    """Raise for options that no algorithm can use."""
+    for name, value in options.items():
+        if not isinstance(defaults[name], tuple):
+            check_number(name, value)
+        elif isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 2:
+            raise TypeError(f"{name} must be a pair of numbers, not {value!r}")
     for name in _NOT_NEGATIVE.split():
         value = options.get(name, 0)
         if isinstance(value, int | float) and not value >= 0:
@@ -94,17 +99,18 @@ def _first_length(p: Any, o: Options) -> Any:
 def _rule(make: Callable[P, Algorithm]) -> Callable[P, Rule]:
     """A function that gives a `Rule`, of one that gives an algorithm."""
     own = inspect.signature(make)
+    defaults = {name: parameter.default for name, parameter in own.parameters.items()}
 
     @functools.wraps(make)
     def made(*args: P.args, **keywords: P.kwargs) -> Rule:
         bound = own.bind(*args, **keywords)
         bound.apply_defaults()
-        _check(bound.arguments)
+        _check(bound.arguments, defaults)
         numbers, change, slots, *more = make(*args, **keywords)
         added = more[0] if more else {}
-        elementwise = added.pop("elementwise", True)
+        elementwise, reads = added.pop("elementwise", True), added.pop("reads_params", False)
         rule = Rule(numbers, change, slots, {**bound.arguments, **added})
-        rule.elementwise = elementwise
+        rule.elementwise, rule.reads_params = elementwise, reads
         return rule
 
     return made
@@ -422,7 +428,7 @@ def asgd(
     maximize: bool = False,
 ) -> Algorithm:
     """Gradient descent whose state has the average `ax` of the parameters."""
-    return _of_asgd, _asgd, {"eta": _first_length, "mu": 1.0, "ax": 0}
+    return _of_asgd, _asgd, {"eta": _first_length, "mu": 1.0, "ax": 0}, {"reads_params": True}
 
 
 def _of_asgd(o: Options, s: Slots, t: Any) -> Numbers:
@@ -487,7 +493,8 @@ def adafactor(
         "col_var": line(-2),
         "variance": lambda p, o: 0 if p.ndim < 2 else None,
     }
-    return _of_adafactor, _adafactor, slots, {"decoupled_weight_decay": True, "elementwise": False}
+    more = {"decoupled_weight_decay": True, "elementwise": False, "reads_params": True}
+    return _of_adafactor, _adafactor, slots, more
 
 
 def _of_adafactor(o: Options, s: Slots, t: Any) -> Numbers:

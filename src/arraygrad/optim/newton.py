@@ -9,7 +9,7 @@ from typing import Any
 from .. import ops
 from ..arrays.tensor import Tensor
 from ..func import value_and_grad
-from ..func.trees import flatten
+from ..func.trees import arrays_of, flatten, item_of
 
 State = dict[str, Any]
 # The loss and the gradient at a distance along a direction from where the step started.
@@ -67,7 +67,7 @@ def lbfgs(
     >>> found.round(5)
     array([1., 1.])
     """
-    leaves, unflatten = flatten(params)
+    leaves, unflatten = arrays_of(params, item_of("params"))
     shapes = [(tuple(x.shape), x.dtype) for x in leaves]
     derive = value_and_grad(function)
     now = [leaves]

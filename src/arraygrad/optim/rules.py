@@ -17,10 +17,9 @@ from ..autograd.graph import increment_version
 from ..backends import backend_of
 from ..backends.numpy import native
 from ..core.array import plain
-from ..core.axes import same_shape
 from ..core.structures import taken_apart
-from ..func.trees import flatten, flatten_like
-from .transforms import Transform, number_for
+from ..func.trees import arrays_of, flatten, flatten_like, item_of
+from .transforms import Transform, check_shapes, check_transform, number_for
 
 # As many elements as a processor's cache holds, of a parameter, its gradient and its state. A large
 # array is changed part by part: what one operation wrote is then still in the cache for the next.
@@ -84,6 +83,7 @@ class Rule(Transform):
     """
 
     elementwise = True
+    reads_params = False  # whether a change depends on the parameters, also without weight decay
 
     def __init__(
         self, numbers: Numbers, change: Change, slots: dict[str, Any], options: dict[str, Any]
@@ -255,7 +255,7 @@ class Rule(Transform):
     # --- structures of parameters ---
 
     def init(self, params: Any) -> dict[str, Any]:
-        leaves, unflatten = flatten(params)
+        leaves, unflatten = arrays_of(params, item_of("params"))
         if not leaves:
             raise ValueError("params has no arrays")
         each = [self.slots_of(p) for p in leaves]
@@ -265,6 +265,11 @@ class Rule(Transform):
 
     def update(self, grads: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
         leaves, unflatten = flatten(grads)
+        if params is None and (self.reads_params or _has_decay(self.options)):
+            raise ValueError("this rule needs the parameters: update(grads, state, params)")
+        needed = {"step", *(name for name, value in self.slots.items() if not callable(value))}
+        if not isinstance(state, dict) or not needed <= set(state) <= {"step", *self.slots}:
+            raise ValueError("state must be what init() or update() of this rule gave")
         values = _values(params, grads, leaves)
         count = state["step"] + 1
         held = _each(state, grads)
@@ -323,17 +328,8 @@ def _values(params: Any, grads: Any, leaves: list[Any]) -> list[Any]:
     if params is None:
         return leaves
     values = flatten_like(params, grads, "params", "grads")
-    _check_shapes(values, leaves)
+    check_shapes(values, leaves, "grads")
     return values
-
-
-def _check_shapes(params: list[Any], grads: list[Any]) -> None:
-    for i, (p, g) in enumerate(zip(params, grads, strict=True)):
-        if not same_shape(p.shape, g.shape):
-            raise ValueError(
-                f"grads: number {i} has shape {tuple(g.shape)} for parameters of shape "
-                f"{tuple(p.shape)}"
-            )
 
 
 def _parted(x: Any) -> Any:
@@ -369,13 +365,14 @@ class Optimizer:
     """
 
     def __init__(self, params: Any, transform: Transform) -> None:
-        if not isinstance(transform, Transform):
-            raise TypeError(f"transform must be one, such as adam(), not {transform!r}")
+        check_transform(transform)
         self.transform = transform
         self._params, _ = flatten(params)
         for i, p in enumerate(self._params):
             if not isinstance(p, Tensor) or not p.is_leaf or not p.requires_grad:
                 raise TypeError(f"params: number {i} must be a leaf tensor that requires gradients")
+        if len({id(p) for p in self._params}) < len(self._params):
+            raise ValueError("params has a tensor twice, which would take two steps at once")
         self.state = transform.init([p.detach().array for p in self._params])
 
     def zero_grad(self) -> None:
@@ -403,5 +400,5 @@ class Optimizer:
             if len(found) != len(self._params):
                 raise ValueError(f"grads has {len(found)} arrays for {len(self._params)} tensors")
         arrays = [g.detach().array if isinstance(g, Tensor) else g for g in found]
-        _check_shapes(self._params, arrays)
+        check_shapes(self._params, arrays, "grads")
         self.state = self.transform.write(self._params, arrays, self.state)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import ops
+from .transforms import check_number
 
 Schedule = Callable[[Any], Any]
 
@@ -28,6 +29,7 @@ def _share(step: Any, steps: int) -> Any:
 
 
 def _positive(steps: int, name: str = "steps") -> None:
+    check_number(name, steps)
     if not steps > 0:
         raise ValueError(f"{name} must be positive, but is {steps}")
 
@@ -173,6 +175,8 @@ def join(schedules: Sequence[Schedule], boundaries: Sequence[int]) -> Schedule:
     >>> [warm(step) for step in (0, 2, 4)]
     [0.0, 0.5, 1.0]
     """
+    if not schedules:
+        raise ValueError("join() needs at least one schedule")
     if len(boundaries) != len(schedules) - 1 or list(boundaries) != sorted(boundaries):
         raise ValueError(
             f"boundaries must be {len(schedules) - 1} rising numbers, but are {list(boundaries)}"

@@ -7,6 +7,7 @@ A transform is used in one of two ways, by the same code. As functions without s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from .. import ops
 from ..arrays.tensor import Tensor
 from ..autograd import no_grad
 from ..core.array import plain
+from ..core.axes import same_shape
 from ..func.trees import flatten, flatten_like
 
 
@@ -54,7 +56,7 @@ class Transform:
         state : any structure
             What `init`, or the last `update`, gave.
         params : any structure
-            The parameters.
+            The parameters. They may be left out where the step does not depend on them.
         """
         raise NotImplementedError("a transform defines update()")
 
@@ -110,6 +112,8 @@ def chain(*transforms: Transform) -> Transform:
     """
     if not transforms:
         raise ValueError("chain() needs at least one transform")
+    for transform in transforms:
+        check_transform(transform)
     return Chain(transforms)
 
 
@@ -136,8 +140,9 @@ def apply(params: Any, updates: Any) -> Any:
 def _joined(function: Callable[..., Any], tree: Any, other: Any, name: str, others: str) -> Any:
     """What a function gives for the leaves of two structures of one form."""
     leaves, unflatten = flatten(tree)
-    pairs = zip(leaves, flatten_like(other, tree, others, name), strict=True)
-    return unflatten([function(*pair) for pair in pairs])
+    more = flatten_like(other, tree, others, name)
+    check_shapes(leaves, more, others)
+    return unflatten([function(*pair) for pair in zip(leaves, more, strict=True)])
 
 
 class Stateless(Transform):
@@ -180,6 +185,7 @@ def ema(mean: Any, params: Any, decay: float) -> Any:
     >>> ag.optim.ema(np.array([1.0]), np.array([3.0]), 0.75)
     array([1.5])
     """
+    check_number("decay", decay)
     if not 0 <= decay <= 1:
         raise ValueError(f"decay must be between 0 and 1, but is {decay}")
     return _joined(lambda m, p: m + (1 - decay) * (p - m), mean, params, "mean", "params")
@@ -328,7 +334,30 @@ def scale(factor: Any) -> Transform:
     return Stateless(lambda grads, params: [g * number_for(factor, g) for g in grads])
 
 
+def check_transform(transform: Any) -> None:
+    """Raise for what is no transform, such as the function that makes one."""
+    if not isinstance(transform, Transform):
+        raise TypeError(f"transform must be one, such as adam(), not {transform!r}")
+
+
+def check_shapes(params: list[Any], others: list[Any], name: str) -> None:
+    """Raise unless arrays have the shapes of the parameters."""
+    for i, (p, x) in enumerate(zip(params, others, strict=True)):
+        if not hasattr(x, "shape") and not isinstance(x, Number):
+            raise TypeError(f"{name}: number {i} must be an array, not {type(x).__name__}")
+        own, shape = (tuple(getattr(array, "shape", ())) for array in (p, x))
+        if not same_shape(own, shape):
+            raise ValueError(f"{name}: number {i} has shape {shape} for parameters of shape {own}")
+
+
+def check_number(name: str, value: Any) -> None:
+    """Raise for text and None."""
+    if value is None or isinstance(value, str):
+        raise TypeError(f"{name} must be a number, not {value!r}")
+
+
 def _check(**values: Any) -> None:
     for name, value in values.items():
+        check_number(name, value)
         if not value >= 0:
             raise ValueError(f"{name} must not be negative, but is {value}")

@@ -37,18 +37,33 @@ class _Joined:
 _JOINED = {"r_": _Joined(ops.concat), "c_": _Joined(ops.column_stack)}
 
 
-def numpy_name(name: str) -> Any:
+# What calls our functions, by NumPy's protocols.
+_CALLING = ("lib", "poly1d", "polynomial")
+
+
+def numpy_attribute(module: str, name: str) -> Any:
+    """What `arraygrad`, `arraygrad.linalg` or `arraygrad.fft` has under a name of NumPy."""
+    _, _, part = module.partition(".")
+    found = numpy_name(name, getattr(np, part) if part else np)
+    if found is None:
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    return found
+
+
+def numpy_name(name: str, space: Any = np) -> Any:
     """The object of arraygrad for a name of NumPy; None if either of them does not have it."""
-    if name not in np.__all__:  # others may warn, or import much
+    if name not in space.__all__:  # others may warn, or import much
         return None
     if name in _JOINED:
         return _JOINED[name]
-    found: Any = getattr(np, name)
-    if name == "lib":  # its functions call ours, by NumPy's protocols
+    found: Any = getattr(space, name)
+    if name in _CALLING:
         return found
     try:
+        if isinstance(found, type) and issubclass(found, np.number):
+            return np.dtype(found)
         return CALLS.get(found) if isinstance(found, np.ufunc) else rules().get(found)
-    except TypeError:  # it cannot be hashed, so it is no function
+    except TypeError:  # it cannot be hashed, so it is no function; or it is an abstract dtype
         return None
 
 
@@ -59,7 +74,7 @@ def numpy_rule(function: AnyFunction, args: tuple[Any, ...], kwargs: dict[str, A
     """
     name = function.__name__
     rule = numpy_name(name)
-    if rule is None or getattr(ops, name, None) is not function:
+    if rule is None or rule is function or getattr(ops, name, None) is not function:
         return None
     try:
         inspect.signature(getattr(np, name)).bind(*args, **kwargs)

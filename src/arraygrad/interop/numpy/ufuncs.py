@@ -22,6 +22,7 @@ from ...ops.define.adoption import in_library_of
 from ...ops.define.dispatch import UnsupportedOperand
 from ...ops.elementwise import choose
 from ...ops.indexing import _index_add, split_index
+from ...ops.shape import as_inexact
 from .values import as_tensors, holds_gradients, no_rule, plain_values, written
 
 
@@ -42,6 +43,7 @@ def _isnan(x: Any) -> Any:
 
 
 def _modf(x: Any) -> tuple[Any, Any]:
+    x = as_inexact(x)
     whole = ops.trunc(x)
     return ops.where(ops.isinf(x), ops.copysign(0.0, x), x - whole), whole
 

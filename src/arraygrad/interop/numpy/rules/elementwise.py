@@ -12,7 +12,7 @@ from .... import ops
 from ....arrays import creation
 from ....arrays.tensor import Tensor, tensor_type_at
 from ....backends import dtypes
-from ....core.array import AnyFunction, plain
+from ....core.array import AnyFunction, Array, plain
 from ..values import as_tensors, on_values, written
 from .common import NONE, RULES, array_of, is_given, of_numpy, rule_for
 
@@ -47,11 +47,7 @@ def _clip(
 
 @rule_for(np.round, np.around)
 def _round(a: Any, decimals: int = 0, out: Any = None) -> Any:
-    scale = 10.0**decimals
-    result = ops.round(a) if decimals == 0 else ops.round(a * scale) / scale
-    if not ops.is_inexact(a):
-        result = ops.astype(result, a.dtype) if decimals < 0 else ops.copy(a)
-    return written(out, result, "numpy.round")
+    return written(out, array_of(a).round(decimals), "numpy.round")
 
 
 @rule_for(*of_numpy("fix"))  # which NumPy has said since 2.5 that it will give up
@@ -82,8 +78,10 @@ def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 
 @rule_for(np.unwrap)
 def _unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * math.pi) -> Any:
+    p = array_of(p)
     unwrapped = on_values(np.unwrap, p, discont, axis, period=period)
-    return p + (unwrapped - p.detach())  # the jumps that are taken out are constants
+    jumps = unwrapped - (p.detach() if isinstance(p, Array) else p)
+    return p + jumps  # which are constants
 
 
 @rule_for(np.piecewise)

@@ -105,7 +105,7 @@ def _unique(
     axis: Any = None,
     *,
     equal_nan: bool = True,
-    **given: Any,
+    sorted: bool = True,
 ) -> Any:
     refuse("unique", axis=axis)
     found: tuple[Any, ...] = ops.unique_all(ar)

@@ -230,13 +230,24 @@ def _eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, **given: A
 
 
 @rule_for(np.asarray, np.asanyarray)
-def _asarray(a: Any, dtype: Any = None, *, copy: bool | None = None, **given: Any) -> Any:
-    return creation.asarray(a, dtype=dtype, copy=copy)
+def _asarray(
+    a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None
+) -> Any:
+    return creation.asarray(a, dtype=dtype, device=device, copy=copy)
 
 
 @rule_for(np.array)
-def _array(object: Any, dtype: Any = None, *, copy: bool | None = True, **given: Any) -> Any:
-    return creation.asarray(object, dtype=dtype, copy=copy)
+def _array(
+    object: Any,
+    dtype: Any = None,
+    *,
+    copy: bool | None = True,
+    order: Any = "K",
+    subok: bool = False,
+    ndmin: int = 0,
+) -> Any:
+    made = creation.asarray(object, dtype=dtype, copy=copy)
+    return ops.reshape(made, (1,) * (ndmin - made.ndim) + made.shape)
 
 
 @rule_for(np.logspace)
@@ -269,6 +280,8 @@ def _geomspace(
 
 @rule_for(np.vander)
 def _vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:  # noqa: N803
+    x = array_of(x)
+    x = x if ops.is_inexact(x) else ops.astype(x, np.promote_types(x.dtype, int))
     n = x.shape[0] if N is None else N
     powers = ops.stack([x**k for k in range(n)], axis=1)
     return powers if increasing else ops.flip(powers, axis=1)

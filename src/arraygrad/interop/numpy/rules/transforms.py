@@ -11,6 +11,7 @@ import numpy as np
 
 from .... import fft, linalg, ops
 from ....core.array import AnyFunction, plain
+from ....ops.shape import as_inexact
 from ....ops.spectra import eigh_of_triangle
 from ..values import written
 from .common import NONE, RULES, array_of, rule_for, with_arguments_of
@@ -20,7 +21,7 @@ from .common import NONE, RULES, array_of, rule_for, with_arguments_of
 
 @rule_for(np.linalg.norm)
 def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    x = array_of(x)
+    x = as_inexact(array_of(x))
     if axis is None and (ord is None or x.ndim == 1):
         flat = linalg.vector_norm(ops.ravel(x), ord=2 if ord is None else ord)
         return ops.reshape(flat, (1,) * x.ndim) if keepdims else flat
