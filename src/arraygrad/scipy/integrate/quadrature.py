@@ -89,7 +89,7 @@ def quad(
 
     allowed = tolerance(epsabs, epsrel, "quad")
     if weight is None:
-        found = _integral(value, function, runs, allowed, (a, b), runs.formula())
+        found = _integral(value, function, runs, allowed, (a, b), runs.formula(of_numbers=True))
     elif weight in ("cos", "sin"):
         found = _integral(value, wave, runs, allowed, (a, b))
     elif weight == "cauchy":
