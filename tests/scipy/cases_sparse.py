@@ -368,3 +368,34 @@ CASES = [
         (_any(2, 4),),
     ),
 ]
+
+CASES += [
+    Case("sparse trace", lambda sp, data: _square(sp, data).trace(), (_any(9),)),
+    *[
+        Case(
+            f"sparse diagonal {k}, power, mean",
+            lambda sp, data, k=k: [
+                (m := _square(sp, data)[:, [0, 1, 3]]).diagonal(k),
+                m.power(3).toarray(),
+                m.mean(),
+                m.mean(axis=0),
+                m.mean(axis=-1),
+            ],
+            (_any(9),),
+        )
+        for k in (-1, 1)
+    ],
+    *[
+        Case(
+            f"sparse.{name} max, min k={k}",
+            lambda sp, data, k=k, name=name: [
+                (part := getattr(sp.sparse, name)(_square(sp, data), k)).toarray(),
+                part.max(),
+                part.tocsr().min(),
+            ],
+            (_any(9),),
+        )
+        for name in ("tril", "triu")
+        for k in (-1, 0, 2)
+    ],
+]

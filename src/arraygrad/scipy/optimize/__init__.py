@@ -10,7 +10,7 @@ structure of arrays.
 """
 
 from ..names import others_from
-from .fits import curve_fit, least_squares, leastsq, lsq_linear, nnls
+from .fits import curve_fit, isotonic_regression, least_squares, leastsq, lsq_linear, nnls
 from .minima import (
     basinhopping,
     differential_evolution,
@@ -57,6 +57,7 @@ __all__ = [
     "fmin_ncg",
     "fmin_powell",
     "fsolve",
+    "isotonic_regression",
     "least_squares",
     "leastsq",
     "linear_sum_assignment",

@@ -1,4 +1,4 @@
-"""Smoothing of signals, and the removal of trends: linear in the signal, by constant weights."""
+"""Smoothing of signals, by constant weights or by medians, and the removal of trends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,27 @@ from ...ops import concat, matmul, moveaxis, sum
 from ..twins import floating, in_precision_of, twin
 from .lines import SCIPY, dotted, padded_places
 
-__all__ = ["detrend", "savgol_filter"]
+__all__ = ["detrend", "medfilt", "medfilt2d", "savgol_filter"]
+
+
+@twin(SCIPY.medfilt)
+def medfilt(volume: Any, kernel_size: Any) -> Any:
+    """The median of a window around each element, with zeros beyond the ends."""
+    from ..ndimage import median_filter  # which imports this package
+
+    volume = floating(volume)
+    sizes = np.broadcast_to(3 if kernel_size is None else kernel_size, (volume.ndim,)).tolist()
+    if not all(size % 2 for size in sizes):
+        raise ValueError("Each element of kernel_size should be odd.")
+    return median_filter(volume, sizes, mode="constant")
+
+
+@twin(SCIPY.medfilt2d)
+def medfilt2d(input: Any, kernel_size: Any) -> Any:
+    """The median of a window around each element of an image, with zeros beyond the ends."""
+    if np.ndim(input) != 2:
+        raise ValueError(f"medfilt2d takes an image with two axes, not {np.ndim(input)}")
+    return medfilt(input, kernel_size)
 
 
 @twin(SCIPY.savgol_filter)

@@ -34,6 +34,8 @@ from .building import (
     hstack,
     kron,
     spdiags,
+    tril,
+    triu,
     vstack,
 )
 from .operators import teach
@@ -57,6 +59,8 @@ __all__ = [
     "kron",
     "linalg",
     "spdiags",
+    "tril",
+    "triu",
     "vstack",
 ]
 

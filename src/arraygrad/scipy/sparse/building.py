@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -231,3 +232,15 @@ def block_diag(mats: Any, format: Any, dtype: Any) -> Any:
     count = len(mats)
     grid = [[m if i == j else None for j in range(count)] for i, m in enumerate(mats)]
     return _joined(grid, format, dtype)
+
+
+@twin(SCIPY.tril)
+def tril(A: Any, k: int, format: Any) -> Any:
+    """The part of a matrix on and below a diagonal, as a sparse matrix."""
+    return as_sparse(A).between(-math.inf, k).asformat(format or "coo")
+
+
+@twin(SCIPY.triu)
+def triu(A: Any, k: int, format: Any) -> Any:
+    """The part of a matrix on and above a diagonal, as a sparse matrix."""
+    return as_sparse(A).between(k, math.inf).asformat(format or "coo")
