@@ -162,7 +162,10 @@ CASES = [
     _solution("cg", rtol=1e-13),
     _solution("minres", rtol=1e-14),
     _solution("gmres", rtol=1e-13),
-    _solution("bicgstab", rtol=1e-13),
+    *[
+        _solution(name, rtol=1e-13)
+        for name in ("bicg", "bicgstab", "cgs", "gcrotmk", "lgmres", "qmr", "tfqmr")
+    ],
     Case(
         "sparse.linalg.lsqr",
         lambda sp, data, b: sp.sparse.linalg.lsqr(
@@ -370,6 +373,14 @@ CASES = [
 ]
 
 CASES += [
+    Case(
+        "sparse powers",
+        lambda sp, data: [
+            ((m := _square(sp, data)) ** 2).toarray(),
+            (sp.sparse.csr_matrix(m) ** 3).toarray(),
+        ],
+        (_any(9),),
+    ),
     Case("sparse trace", lambda sp, data: _square(sp, data).trace(), (_any(9),)),
     *[
         Case(

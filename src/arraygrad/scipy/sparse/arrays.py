@@ -6,7 +6,9 @@ the operators and the common methods of SciPy's sparse arrays.
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -264,6 +266,15 @@ class SparseTensor(HoldsArrays):
         if other.ndim:
             raise NotImplementedError("a sparse matrix of tensors can be divided by a number only")
         return self._with(self.elements / other)
+
+    def __pow__(self, n: Any) -> Any:
+        if not self.is_matrix:
+            return self.power(n)
+        if not (isinstance(n, int) and n > 0):
+            raise NotImplementedError(
+                f"a power of a sparse matrix of tensors is not {n!r}, but 1, 2, …"
+            )
+        return functools.reduce(operator.matmul, [self] * n)
 
     def __neg__(self) -> SparseTensor:
         return self._with(-self.elements)

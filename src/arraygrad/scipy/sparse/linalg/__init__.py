@@ -14,37 +14,49 @@ from ...names import others_from
 from .functions import eigs, eigsh, expm, expm_multiply, inv, norm, svds
 from .operators import jacobian_operator
 from .solvers import (
+    bicg,
     bicgstab,
     cg,
+    cgs,
     factorized,
+    gcrotmk,
     gmres,
+    lgmres,
     lsmr,
     lsqr,
     minres,
+    qmr,
     splu,
     spsolve,
     spsolve_triangular,
+    tfqmr,
 )
 
 __all__ = [
+    "bicg",
     "bicgstab",
     "cg",
+    "cgs",
     "eigs",
     "eigsh",
     "expm",
     "expm_multiply",
     "factorized",
+    "gcrotmk",
     "gmres",
     "inv",
     "jacobian_operator",
+    "lgmres",
     "lsmr",
     "lsqr",
     "minres",
     "norm",
+    "qmr",
     "splu",
     "spsolve",
     "spsolve_triangular",
     "svds",
+    "tfqmr",
 ]
 
 __getattr__ = others_from("scipy.sparse.linalg")
