@@ -30,6 +30,8 @@ from .resolving import Range, Sum, Tolerance, jumps, on_edges, resolved, stacked
 from .rules import WAVES, Nodes
 from .weights import principal_value, with_powers
 
+__all__ = ["dblquad", "fixed_quad", "nquad", "quad", "quad_vec", "tplquad"]
+
 SCIPY = scipy_module("scipy.integrate")
 
 

@@ -38,6 +38,8 @@ from .bsplines import basis, make_interp_spline
 from .cubic import PchipInterpolator
 from .piecewise import SCIPY, TensorPPoly, along, arranged, check_rising, outside, taken, wide
 
+__all__ = ["RegularGridInterpolator", "interp1d", "interpn"]
+
 # --- one dimension -------------------------------------------------------------------------------
 
 _OF_ONE_NODE = ("nearest", "nearest-up", "previous", "next")

@@ -12,6 +12,8 @@ from .bsplines import TensorSpline, basis, make_interp_spline
 from .grids import tensor_product
 from .piecewise import SCIPY, check_rising
 
+__all__ = ["RectBivariateSpline"]
+
 
 class _Surface:
     """Like SciPy's `RectBivariateSpline` without smoothing, of tensors."""

@@ -20,6 +20,8 @@ from ..values import Ragged, attach, refusing
 from .exact import SCIPY, curve_fitted, first_of, fitted
 from .minima import minimum
 
+__all__ = ["curve_fit", "isotonic_regression", "least_squares", "leastsq", "lsq_linear", "nnls"]
+
 
 @solver(SCIPY.least_squares, fitted)
 def least_squares(

@@ -12,6 +12,19 @@ from ..solving import solver
 from ..values import refusing
 from .exact import SCIPY, as_tuple, first_of, solved
 
+__all__ = [
+    "bisect",
+    "brenth",
+    "brentq",
+    "fixed_point",
+    "fsolve",
+    "newton",
+    "ridder",
+    "root",
+    "root_scalar",
+    "toms748",
+]
+
 
 def solution(residual: AnyFunction, x: Any, formula: Any = None) -> Any:
     """A solution that SciPy found, with derivatives."""

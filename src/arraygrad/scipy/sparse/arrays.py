@@ -23,6 +23,8 @@ from ...ops.indexing import _index_add
 from ..twins import HoldsArrays, array_like, floating
 from .pattern import SCIPY, Pattern, sorted_pattern, times, transposed
 
+__all__ = ["SparseTensor"]
+
 
 class SparseTensor(HoldsArrays):
     """A sparse matrix with plain places and elements that can be differentiated.

@@ -13,6 +13,28 @@ from ..twins import floating, has_arrays, twin
 from .arrays import SparseTensor, as_sparse, from_places
 from .pattern import SCIPY
 
+__all__ = [
+    "block_array",
+    "block_diag",
+    "bmat",
+    "coo_array",
+    "coo_matrix",
+    "csc_array",
+    "csc_matrix",
+    "csr_array",
+    "csr_matrix",
+    "dia_array",
+    "dia_matrix",
+    "diags",
+    "diags_array",
+    "hstack",
+    "kron",
+    "spdiags",
+    "tril",
+    "triu",
+    "vstack",
+]
+
 
 def _constructor(name: str) -> AnyFunction:
     original = getattr(SCIPY, name)

@@ -32,6 +32,8 @@ from ..twins import by_scipy
 from .distribution import SCIPY, Distribution, constant_formula, power_log, power_log1m
 from .on_the_half_line import gamma_entropy
 
+__all__ = ["beta", "truncnorm", "uniform", "vonmises"]
+
 _LOG_2PI = math.log(2 * math.pi)
 _digamma = ours.digamma
 

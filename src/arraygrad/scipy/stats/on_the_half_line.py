@@ -10,6 +10,20 @@ from ...ops import exp, expm1, greater, log, minimum, where
 from .. import special
 from .distribution import Distribution, constant_formula, power_log
 
+__all__ = [
+    "chi2",
+    "expon",
+    "f",
+    "gamma",
+    "halfnorm",
+    "invgamma",
+    "lognorm",
+    "maxwell",
+    "pareto",
+    "rayleigh",
+    "weibull_min",
+]
+
 _LOG_2PI = math.log(2 * math.pi)
 _EULER = 0.5772156649015329
 _LARGE = 1e300  # in place of infinity

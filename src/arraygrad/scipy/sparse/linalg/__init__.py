@@ -11,52 +11,15 @@ tensor([-0.25  , -0.0625])
 from __future__ import annotations
 
 from ...names import others_from
-from .functions import eigs, eigsh, expm, expm_multiply, inv, norm, svds
-from .operators import jacobian_operator
-from .solvers import (
-    bicg,
-    bicgstab,
-    cg,
-    cgs,
-    factorized,
-    gcrotmk,
-    gmres,
-    lgmres,
-    lsmr,
-    lsqr,
-    minres,
-    qmr,
-    splu,
-    spsolve,
-    spsolve_triangular,
-    tfqmr,
-)
+from . import functions, operators, solvers
+from .functions import *
+from .operators import *
+from .solvers import *
 
 __all__ = [
-    "bicg",
-    "bicgstab",
-    "cg",
-    "cgs",
-    "eigs",
-    "eigsh",
-    "expm",
-    "expm_multiply",
-    "factorized",
-    "gcrotmk",
-    "gmres",
-    "inv",
-    "jacobian_operator",
-    "lgmres",
-    "lsmr",
-    "lsqr",
-    "minres",
-    "norm",
-    "qmr",
-    "splu",
-    "spsolve",
-    "spsolve_triangular",
-    "svds",
-    "tfqmr",
+    *functions.__all__,
+    *operators.__all__,
+    *solvers.__all__,
 ]
 
 __getattr__ = others_from("scipy.sparse.linalg")

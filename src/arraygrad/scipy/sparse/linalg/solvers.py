@@ -23,6 +23,25 @@ from ..pattern import SCIPY as SPARSE
 from ..pattern import Pattern, by_columns, on_pattern, product, transposed
 from .matrices import SCIPY, columns, each_column, square
 
+__all__ = [
+    "bicg",
+    "bicgstab",
+    "cg",
+    "cgs",
+    "factorized",
+    "gcrotmk",
+    "gmres",
+    "lgmres",
+    "lsmr",
+    "lsqr",
+    "minres",
+    "qmr",
+    "splu",
+    "spsolve",
+    "spsolve_triangular",
+    "tfqmr",
+]
+
 
 def _uncolumned(x: Any, vector: bool) -> Any:
     return x[..., 0] if vector else x
