@@ -239,3 +239,12 @@ def test_symmetric_integrals_of_arguments_far_apart(name: str, count: int, small
         difference = (8 * (after - before) - (high - low)) / (12 * step)
         noise = 1e-14 * function(*at) / step
         assert slopes[place] == pytest.approx(difference, rel=1e-6, abs=noise)
+
+
+def test_symmetric_integrals_that_are_infinite_have_no_slope() -> None:
+    """Where their last argument is zero; where another one is, the slopes by the rest are known."""
+    for name, count in (("elliprc", 2), ("elliprd", 3), ("elliprj", 4)):
+        slope = ag.func.grad(getattr(special, name))(*np.arange(count - 1.0) + 0.5, 0.0)
+        assert math.isnan(slope)
+    by_others = ag.func.grad(special.elliprf, argnums=(1, 2))(0.0, 1.0, 1.0)
+    assert by_others == pytest.approx((-math.pi / 8, -math.pi / 8), rel=1e-13)

@@ -15,7 +15,19 @@ import numpy as np
 
 from ...core.array import plain
 from ...func import stop_gradient
-from ...ops import abs, expand_dims, is_complex, less, max, min, real, sqrt, stack, where
+from ...ops import (
+    abs,
+    expand_dims,
+    is_complex,
+    less,
+    logical_or,
+    max,
+    min,
+    real,
+    sqrt,
+    stack,
+    where,
+)
 from ...ops import sum as _sum
 from ..twins import array_like
 from .declaring import by_formula
@@ -39,8 +51,11 @@ def _refuse_left(arguments: Iterable[Any]) -> None:
             )
 
 
-def _integral(integrand: Any, *arguments: Any) -> Any:
-    """The integral of a function of t plus each argument, and of t."""
+def _integral(integrand: Any, *arguments: Any, has_pole: bool = False) -> Any:
+    """The integral of a function of t plus each argument, and of t.
+
+    `has_pole` says that it is infinite where the last argument is zero.
+    """
     _refuse_left(arguments)
     zeros = np.zeros(np.broadcast_shapes(*map(np.shape, arguments)))
     sizes = stop_gradient(stack([abs(x) + zeros for x in arguments]))
@@ -54,7 +69,10 @@ def _integral(integrand: Any, *arguments: Any) -> Any:
         * (middle * _WEIGHTS),
         axis=-1,
     )
-    return found * where(smallest * _MOST < largest, math.nan, 1.0)
+    is_lost = smallest * _MOST < largest
+    if has_pole:
+        is_lost = logical_or(is_lost, sizes[-1] == 0)
+    return found * where(is_lost, math.nan, 1.0)
 
 
 @by_formula("elliprf")
@@ -66,7 +84,9 @@ def elliprf(x: Any, y: Any, z: Any) -> Any:
 @by_formula("elliprd")
 def elliprd(x: Any, y: Any, z: Any) -> Any:
     """The integral of the second kind."""
-    return _integral(lambda p, q, r, t: 1.5 / sqrt(p) / sqrt(q) / (sqrt(r) * r), x, y, z)
+    return _integral(
+        lambda p, q, r, t: 1.5 / sqrt(p) / sqrt(q) / (sqrt(r) * r), x, y, z, has_pole=True
+    )
 
 
 @by_formula("elliprg")
@@ -89,7 +109,7 @@ def elliprc(x: Any, y: Any) -> Any:
     y = where(negative, -y, y)
     moved = where(negative, x + y, x)
     factor = sqrt(where(negative, x, 1.0)) / sqrt(where(negative, x + y, 1.0))
-    return factor * _integral(lambda p, q, t: 0.5 / sqrt(p) / q, moved, y)
+    return factor * _integral(lambda p, q, t: 0.5 / sqrt(p) / q, moved, y, has_pole=True)
 
 
 @by_formula("elliprj")
@@ -100,4 +120,6 @@ def elliprj(x: Any, y: Any, z: Any, p: Any) -> Any:
             "elliprj has no derivative here where p is negative and the integral a principal "
             "value: detach() the arguments if they are meant as constants"
         )
-    return _integral(lambda a, b, c, d, t: 1.5 / sqrt(a) / sqrt(b) / sqrt(c) / d, x, y, z, p)
+    return _integral(
+        lambda a, b, c, d, t: 1.5 / sqrt(a) / sqrt(b) / sqrt(c) / d, x, y, z, p, has_pole=True
+    )
