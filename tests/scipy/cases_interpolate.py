@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.interpolate
 from crossing import IS_RECENT, Case
+from scipy.sparse.linalg import spsolve
 
 _rng = np.random.default_rng(11)
 _x = np.array([0.0, 0.7, 1.5, 2.1, 3.0, 4.2])
@@ -423,4 +424,41 @@ CASES += [
         tolerance=1e-5,
     )
     for kernel in ("thin_plate_spline", "gaussian")
+]
+
+# By default, SciPy solves for the coefficients of a grid by iteration, with a few correct digits.
+_wide_grid = np.array([0.0, 1.0, 2.5, 3.1, 4.0, 5.2]), np.array([-1.0, 0.5, 1.0, 2.0, 2.2, 3.7])
+_two = np.array([[0.3, 0.2], [1.7, 1.4], [4.4, 3.1]])
+CASES += [
+    *[
+        _of(
+            "RegularGridInterpolator",
+            lambda c, a, b, v, q, o=options, m=method: c((a, b), v, m, **o)(q),
+            *_wide_grid,
+            _rng.normal(size=(6, 6)),
+            _two,
+            label=method,
+        )
+        for method, options in (
+            ("pchip", {}),
+            *[(m, {"solver": spsolve}) for m in ("slinear", "cubic", "quintic") * IS_RECENT],
+        )
+    ],
+    _of(
+        "interpn",
+        lambda c, v, q: c(_wide_grid, v, q, "splinef2d"),
+        _rng.normal(size=(6, 6)),
+        _two,
+        label="splinef2d",
+    ),
+    *[
+        _of(
+            "RegularGridInterpolator",
+            lambda c, v, q: c(_wide_grid, v, "cubic", False, None, solver=spsolve)(q, nu=(1, 2)),
+            _rng.normal(size=(6, 6, 2)),
+            _two + 2,
+            label="derivatives beyond the grid",
+        )
+        for _ in range(IS_RECENT)
+    ],
 ]

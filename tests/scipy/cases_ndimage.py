@@ -141,3 +141,16 @@ CASES += [
     _case("percentile_filter", _any(7), percentile=30, size=4),
     _case("rank_filter", _any(7), rank=-2, size=4),
 ]
+
+_labels = np.array([[0, 1, 1, 3, 3], [2, 2, 1, 0, 3], [2, 2, 2, 1, 1]])
+CASES += [
+    _case(name, _any(3, 5), label=f" {label}", labels=labels, index=index)
+    for name in ("center_of_mass", "mean", "standard_deviation", "sum", "sum_labels", "variance")
+    for label, labels, index in (
+        ("of all", None, None),
+        ("of what has labels", _labels, None),
+        ("of one part", _labels, 3),
+        ("of parts", _labels, [2, 3, 1, 2]),
+    )
+]
+CASES += [_case("sum", _any(3, 5), label=" of a row", labels=_labels[0], index=[[1, 3], [9, 0]])]

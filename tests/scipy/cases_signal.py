@@ -328,3 +328,42 @@ CASES += [
         for name in ("euclidean", "cosine", "minkowski", "canberra")
     ],
 ]
+
+_stable = _any(3, 3) - 2 * np.eye(3), _any(3, 2), _any(1, 3), np.zeros((1, 2))
+CASES += [
+    Case(
+        f"signal.cont2discrete({method})",
+        lambda sp, *args, m=method, alpha=alpha: sp.signal.cont2discrete(
+            (*args[:3], _stable[3]), args[3], m, alpha
+        )[:4],
+        (*_stable[:3], np.array(0.1)),
+    )
+    for method, alpha in (
+        ("zoh", None),
+        ("foh", None),
+        ("gbt", 0.3),
+        ("bilinear", None),
+        ("euler", None),
+        ("backward_diff", None),
+        ("impulse", None),
+    )
+]
+CASES += [
+    Case(
+        f"signal.firwin {n}, {cutoff}, {options}",
+        lambda sp, cutoff, n=n, o=options: sp.signal.firwin(n, cutoff, **o),
+        (np.array(cutoff),),
+    )
+    for n, cutoff, options in (
+        (7, 0.3, {}),
+        (7, 0.3, {"pass_zero": False}),
+        (8, [0.2, 0.5], {"pass_zero": "bandpass", "scale": False}),
+        (7, [0.2, 0.5], {"pass_zero": "bandstop", "width": 0.1}),
+        (8, [1.0, 2.0, 3.0], {"fs": 8.0, "window": "hann"}),
+    )
+]
+CASES += [
+    _signal("medfilt", _any(7)),
+    _signal("medfilt", _any(4, 5), kernel_size=(3, 1)),
+    _signal("medfilt2d", _any(4, 5), kernel_size=3),
+]

@@ -162,7 +162,10 @@ CASES = [
     _solution("cg", rtol=1e-13),
     _solution("minres", rtol=1e-14),
     _solution("gmres", rtol=1e-13),
-    _solution("bicgstab", rtol=1e-13),
+    *[
+        _solution(name, rtol=1e-13)
+        for name in ("bicg", "bicgstab", "cgs", "gcrotmk", "lgmres", "qmr", "tfqmr")
+    ],
     Case(
         "sparse.linalg.lsqr",
         lambda sp, data, b: sp.sparse.linalg.lsqr(
@@ -367,4 +370,43 @@ CASES = [
         ),
         (_any(2, 4),),
     ),
+]
+
+CASES += [
+    Case(
+        "sparse powers",
+        lambda sp, data: [
+            ((m := _square(sp, data)) ** 2).toarray(),
+            (sp.sparse.csr_matrix(m) ** 3).toarray(),
+        ],
+        (_any(9),),
+    ),
+    Case("sparse trace", lambda sp, data: _square(sp, data).trace(), (_any(9),)),
+    *[
+        Case(
+            f"sparse diagonal {k}, power, mean",
+            lambda sp, data, k=k: [
+                (m := _square(sp, data)[:, [0, 1, 3]]).diagonal(k),
+                m.power(3).toarray(),
+                m.mean(),
+                m.mean(axis=0),
+                m.mean(axis=-1),
+            ],
+            (_any(9),),
+        )
+        for k in (-1, 1)
+    ],
+    *[
+        Case(
+            f"sparse.{name} max, min k={k}",
+            lambda sp, data, k=k, name=name: [
+                (part := getattr(sp.sparse, name)(_square(sp, data), k)).toarray(),
+                part.max(),
+                part.tocsr().min(),
+            ],
+            (_any(9),),
+        )
+        for name in ("tril", "triu")
+        for k in (-1, 0, 2)
+    ],
 ]

@@ -163,6 +163,8 @@ def check_values(case: Case) -> None:
         for ours in (tensor, primal):
             values = np.asarray(getattr(ours, "array", ours))
             assert values.shape == np.shape(value)
+            if np.asarray(value).dtype.kind in "iu":
+                assert values.dtype == np.asarray(value).dtype
             np.testing.assert_allclose(values, value, rtol=case.rtol, atol=case.rtol * scale)
     assert any(getattr(tensor, "requires_grad", False) for tensor in found)
 

@@ -91,6 +91,13 @@ def positive(m: Any, p: Any) -> Any:
     return np.concatenate([x, np.reshape(norm, (1,))])
 
 
+def rising_fit(m: Any, p: Any, increasing: bool) -> Any:
+    found = m.isotonic_regression(
+        p[0] * X**2 - np.sin(5 * p[1] * X), weights=p[2] ** 2 + X**2, increasing=increasing
+    )
+    return found.x.sum() + (found.x**2).sum() + (found.weights**2).sum()
+
+
 def program(m: Any, p: Any) -> Any:
     found = m.linprog([-1.0, -2.0], A_ub=[[1.0, p[1]], [1.0, 3.0]], b_ub=[4.0 * p[0], 6.0])
     return np.concatenate([found.x, np.reshape(found.fun, (1,))])
@@ -186,6 +193,10 @@ CASES = [
     Case("lsq_linear", linear, P3, tolerance=1e-5),
     Case("nnls", positive, P2),
     Case("linprog", program, P2),
+    *[
+        Case(f"isotonic_regression-{rising}", functools.partial(rising_fit, increasing=rising), P3)
+        for rising in (True, False)
+    ],
 ]
 
 

@@ -220,3 +220,31 @@ def test_spherical_harmonics_at_the_poles() -> None:
                 lambda t, m=order: special.sph_harm_y(1, m, t, 0.7), (theta,), (1.0,)
             )
             assert complex(found) == pytest.approx(expected, abs=1e-14)
+
+
+@pytest.mark.parametrize(("name", "count"), [("elliprf", 3), ("elliprd", 3), ("elliprj", 4)])
+@pytest.mark.parametrize("small", [1e-24, 1e-14, 1e-6])
+def test_symmetric_integrals_of_arguments_far_apart(name: str, count: int, small: float) -> None:
+    """They are homogeneous of degree -1/2 or -3/2, and their values are SciPy's: by Euler, the sum
+    of slopes times arguments is the value times the degree."""
+    function, degree = getattr(special, name), -0.5 if name == "elliprf" else -1.5
+    for place in range(count):
+        at = [small if i == place else 0.7 + 0.3 * i for i in range(count)]
+        slopes = ag.func.grad(function, argnums=tuple(range(count)))(*at)
+        total = sum(s * x for s, x in zip(slopes, at, strict=True))
+        assert total == pytest.approx(degree * function(*at), rel=1e-13)
+        step = 1e-3 * small
+        far = [[x + k * step * (i == place) for i, x in enumerate(at)] for k in (-2, -1, 1, 2)]
+        low, before, after, high = (function(*point) for point in far)
+        difference = (8 * (after - before) - (high - low)) / (12 * step)
+        noise = 1e-14 * function(*at) / step
+        assert slopes[place] == pytest.approx(difference, rel=1e-6, abs=noise)
+
+
+def test_symmetric_integrals_that_are_infinite_have_no_slope() -> None:
+    """Where their last argument is zero; where another one is, the slopes by the rest are known."""
+    for name, count in (("elliprc", 2), ("elliprd", 3), ("elliprj", 4)):
+        slope = ag.func.grad(getattr(special, name))(*np.arange(count - 1.0) + 0.5, 0.0)
+        assert math.isnan(slope)
+    by_others = ag.func.grad(special.elliprf, argnums=(1, 2))(0.0, 1.0, 1.0)
+    assert by_others == pytest.approx((-math.pi / 8, -math.pi / 8), rel=1e-13)

@@ -294,6 +294,35 @@ def test_quantiles_of_zero_and_one_have_derivatives() -> None:
             ]
 
 
+@pytest.mark.parametrize(
+    ("name", "shapes", "end", "slope"),
+    [
+        ("gamma", (1.0,), 0.0, -1.0),
+        ("chi2", (2.0,), 0.0, -0.5),
+        ("weibull_min", (1.0,), 0.0, -1.0),
+        ("f", (2.0, 5.0), 0.0, -1.4),
+        ("beta", (1.0, 3.0), 0.0, -2.0),
+        ("beta", (3.0, 1.0), 1.0, 2.0),
+    ],
+)
+def test_densities_where_a_power_of_zero_is_one(
+    name: str, shapes: tuple[float, ...], end: float, slope: float
+) -> None:
+    """`slope` is the standard density's relative to its value, on the side of the support."""
+    distribution, scale = getattr(stats, name), 2.0
+    expected = {"x": slope / scale, "loc": -slope / scale, "scale": -(1 + end * slope) / scale}
+
+    def log_density(x: Any, loc: Any, scale: Any) -> Any:
+        return distribution.logpdf(x, *shapes, loc=loc, scale=scale)
+
+    at = 0.5 + end * scale, 0.5, scale
+    found = ag.func.grad(log_density, argnums=(0, 1, 2))(*at)
+    assert found == pytest.approx(tuple(expected.values()), rel=1e-12)
+    if not end:  # the density there is a number over the scale
+        by_scale = ag.func.grad(ag.func.grad(log_density, argnums=2), argnums=2)
+        assert by_scale(*at) == pytest.approx(scale**-2, rel=1e-12)
+
+
 @pytest.mark.parametrize("df", [1e9, 1e15, np.inf])
 def test_values_and_slopes_of_t_for_many_degrees_of_freedom(df: float) -> None:
     def by_x(method: str) -> Any:

@@ -111,6 +111,8 @@ class Formula:
     is_of_numbers : bool
         Whether all that depends on the arguments is numbers, element by element: then the formula
         of arrays gives its results for all elements.
+    shape : tuple of int
+        The shape of the result.
     choices : list of pairs
         The results of comparisons and of other steps, each after the bits of what was compared: bit
         i for argument i, `OUTSIDE` for arrays outside.
@@ -125,6 +127,7 @@ class Formula:
         self.values = count
         self.has_branches = self.met_numpy = False
         self.is_of_numbers = True
+        self.shape: tuple[int, ...] = ()
         self.choices: list[tuple[int, Any]] = []
         self._bits = {i: 1 << i for i in range(count)}
         self._known: dict[int, tuple[int, Any]] = {}  # by identity: the place, and the values
@@ -255,7 +258,10 @@ class Formula:
     def finish(self, result: Any) -> None:
         """Say which value is the result, and forget the steps that it does not need."""
         is_own = isinstance(result, _Captured)
-        self._result = (result.number, None) if is_own else self.meet(result)
+        self._result, self.shape = (
+            (result.number, None) if is_own else self.meet(result),
+            result.shape,
+        )
         self.is_of_numbers = self.is_of_numbers and result.ndim == 0
         needed = {self._result[0]}
         steps = []

@@ -37,7 +37,10 @@ def solution_tolerance(tolerance: float) -> Iterator[None]:
 
 def check_condition(matrix: Any) -> None:
     """Raise if a Jacobian, a plain array, is singular."""
-    with np.errstate(all="ignore"):  # scaled, so that units do not matter
+    with np.errstate(all="ignore"):
+        if np.max(_condition(matrix), initial=0.0) < _SINGULAR:
+            return
+        # It may be due to units: scaled, they do not matter.
         rows = np.max(np.abs(matrix), axis=-1, keepdims=True, initial=0.0)
         matrix = matrix / np.where(rows == 0, 1.0, rows)
         columns = np.max(np.abs(matrix), axis=-2, keepdims=True, initial=0.0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -164,6 +165,12 @@ def twin(original: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:
         return run
 
     return decorate
+
+
+def with_ours(original: AnyFunction, **ours: Any) -> AnyFunction:
+    """SciPy's own code of a function that calls ours in the place of some others, by name."""
+    own = inspect.unwrap(original)
+    return FunctionType(own.__code__, own.__globals__ | ours, own.__name__, own.__defaults__)
 
 
 def _refuse_keywords(name: str, kwargs: dict[str, Any]) -> None:

@@ -70,18 +70,21 @@ class Runs:
         self._keeps = False
         self._first: tuple[Formula, Any, list[Any]] | None = None  # what that did in its first call
 
-    def formula(self) -> Formula | None:
+    def formula(self, of_numbers: bool = False) -> Formula | None:
         """The first function among the arguments, as a formula of its first argument.
 
-        None unless it computes with numbers only, and in the same way everywhere.
+        None unless it computes in the same way everywhere: only numbers, or, unless `of_numbers`,
+        arrays without further arguments of its own.
         """
         if self._first is None or self._keeps:
             return None
         formula, result, more = self._first
         formula.finish(lowered(result, formula.level))
-        return (
-            formula.of_numbers(more) if formula.is_of_numbers and not formula.has_branches else None
-        )
+        if formula.has_branches:
+            return None
+        if formula.is_of_numbers:
+            return formula.of_numbers(more)
+        return None if more or of_numbers else formula
 
     def split(self) -> None:
         """Take pairs of results and reports apart."""
@@ -204,7 +207,7 @@ class Runs:
         if callable(item) and not isinstance(item, type):
             # Arrays, and functions of other languages, which SciPy calls directly, stay.
             stays = hasattr(item, "shape") or hasattr(item, "argtypes")
-            return item if stays else Valued(item, self._called(item), self.value)
+            return item if stays else self._valued(item)
         if type(item) in (list, tuple):
             parts = [self._argument(part) for part in item]
             same = all(a is b for a, b in zip(parts, item, strict=True))
@@ -213,13 +216,13 @@ class Runs:
             return {key: self._argument(part) for key, part in item.items()}
         return item
 
-    def _called(self, function: AnyFunction) -> AnyFunction:
+    def _valued(self, function: AnyFunction) -> Valued:
         """The function, with the arrays that the user gave in calls that may keep them."""
         original = self._as_given(function)
         if self._function is None:
             self._function = original
         if not self.has_derivatives or original is not self._function:
-            return function  # the others are derivatives, callbacks, events
+            return Valued(function, function, self.value)  # derivatives, callbacks, events
         is_first = True
 
         def called(*args: Any, **kwargs: Any) -> Any:
@@ -236,9 +239,12 @@ class Runs:
                 known = {id(found.value) for found in before}
                 now = [found.value for found in reachable(original).found]
                 self._keeps = any(id(v) not in known and not isinstance(v, _PLAIN) for v in now)
+                if not self._keeps:
+                    valued.__wrapped__ = function
             return result
 
-        return _named_as(function, called)
+        valued = Valued(function, _named_as(function, called), self.value)
+        return valued
 
     def _captured(
         self, function: AnyFunction, args: list[Any], kwargs: dict[str, Any], is_own: list[bool]

@@ -16,6 +16,8 @@ from ..names import scipy_module
 from ..solving import solver
 from ..values import attach, refusing
 
+__all__ = ["solve_bvp"]
+
 SCIPY = scipy_module("scipy.integrate")
 
 

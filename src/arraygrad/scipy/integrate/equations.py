@@ -20,6 +20,8 @@ from .long_times import as_formula, long_solution
 from .path import Path, Solution
 from .steps import Log, Steps, recording
 
+__all__ = ["odeint", "solve_ivp"]
+
 SCIPY = scipy_module("scipy.integrate")
 
 

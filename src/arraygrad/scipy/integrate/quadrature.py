@@ -30,6 +30,8 @@ from .resolving import Range, Sum, Tolerance, jumps, on_edges, resolved, stacked
 from .rules import WAVES, Nodes
 from .weights import principal_value, with_powers
 
+__all__ = ["dblquad", "fixed_quad", "nquad", "quad", "quad_vec", "tplquad"]
+
 SCIPY = scipy_module("scipy.integrate")
 
 
@@ -89,7 +91,7 @@ def quad(
 
     allowed = tolerance(epsabs, epsrel, "quad")
     if weight is None:
-        found = _integral(value, function, runs, allowed, (a, b), runs.formula())
+        found = _integral(value, function, runs, allowed, (a, b), runs.formula(of_numbers=True))
     elif weight in ("cos", "sin"):
         found = _integral(value, wave, runs, allowed, (a, b))
     elif weight == "cauchy":

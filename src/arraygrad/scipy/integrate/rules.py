@@ -16,6 +16,7 @@ import numpy as np
 
 _STEP = 1 / 64  # of the double exponential rule
 _END = 1e-8  # how far from the ends of an interval its last points are
+_NOTHING = 1e-12  # an error that is no larger part of an integral, whatever its tolerance
 WAVES = 30, 60  # how many half periods are summed, and then how many more are averaged
 
 
@@ -47,11 +48,14 @@ def errors(w: Any, others: Any, terms: Any) -> tuple[Any, Any]:
     weighted, size = w * terms, np.abs(w)
     fine = weighted.sum(-2, keepdims=True)
     apart = np.abs(fine - others.swapaxes(-1, -2) @ terms).max(-2)
+    sizes = np.abs(weighted).sum(-2)
+    if (200 * apart <= _NOTHING * sizes).all():
+        return 200 * apart, sizes  # as much as the estimate below can be
     total = size.sum(-2, keepdims=True)
     spread = (size * np.abs(terms - fine / np.where(total == 0, 1.0, total))).sum(-2)
     with np.errstate(all="ignore"):
         known = spread * np.minimum(1, (200 * apart / spread) ** 1.5)
-    return np.where(spread > apart, known, apart), np.abs(weighted).sum(-2)
+    return np.where(spread > apart, known, apart), sizes
 
 
 @functools.cache

@@ -13,6 +13,8 @@ from ..names import scipy_module
 from ..solving import solver
 from ..values import attach
 
+__all__ = ["cumulative_simpson", "cumulative_trapezoid", "romb", "simpson", "trapezoid"]
+
 SCIPY = scipy_module("scipy.integrate")
 
 

@@ -16,59 +16,40 @@ tensor([-0.0625,  0.5625,  0.5625, -0.0625])
 from __future__ import annotations
 
 from ..names import others_from
-from .bsplines import BSpline, make_interp_spline, make_lsq_spline
-from .cubic import Akima1DInterpolator, CubicSpline, PchipInterpolator
-from .fitpack import (
-    InterpolatedUnivariateSpline,
-    UnivariateSpline,
-    splantider,
-    splder,
-    splev,
-    splint,
-    splrep,
+from . import (
+    bsplines,
+    cubic,
+    fitpack,
+    grids,
+    piecewise,
+    polynomials,
+    radial,
+    rectangles,
+    scattered,
+    smoothing,
 )
-from .grids import RegularGridInterpolator, interp1d, interpn
-from .piecewise import CubicHermiteSpline, PPoly
-from .polynomials import (
-    BarycentricInterpolator,
-    KroghInterpolator,
-    barycentric_interpolate,
-    krogh_interpolate,
-)
-from .radial import RBFInterpolator
-from .rectangles import RectBivariateSpline
-from .scattered import LinearNDInterpolator, NearestNDInterpolator, griddata
-from .smoothing import make_smoothing_spline
+from .bsplines import *
+from .cubic import *
+from .fitpack import *
+from .grids import *
+from .piecewise import *
+from .polynomials import *
+from .radial import *
+from .rectangles import *
+from .scattered import *
+from .smoothing import *
 
 __all__ = [
-    "Akima1DInterpolator",
-    "BSpline",
-    "BarycentricInterpolator",
-    "CubicHermiteSpline",
-    "CubicSpline",
-    "InterpolatedUnivariateSpline",
-    "KroghInterpolator",
-    "LinearNDInterpolator",
-    "NearestNDInterpolator",
-    "PPoly",
-    "PchipInterpolator",
-    "RBFInterpolator",
-    "RectBivariateSpline",
-    "RegularGridInterpolator",
-    "UnivariateSpline",
-    "barycentric_interpolate",
-    "griddata",
-    "interp1d",
-    "interpn",
-    "krogh_interpolate",
-    "make_interp_spline",
-    "make_lsq_spline",
-    "make_smoothing_spline",
-    "splantider",
-    "splder",
-    "splev",
-    "splint",
-    "splrep",
+    *bsplines.__all__,
+    *cubic.__all__,
+    *fitpack.__all__,
+    *grids.__all__,
+    *piecewise.__all__,
+    *polynomials.__all__,
+    *radial.__all__,
+    *rectangles.__all__,
+    *scattered.__all__,
+    *smoothing.__all__,
 ]
 
 __getattr__ = others_from("scipy.interpolate")

@@ -39,6 +39,8 @@ from .piecewise import (
     wrapped,
 )
 
+__all__ = ["BSpline", "make_interp_spline", "make_lsq_spline"]
+
 
 def basis(t: Any, x: Any, k: int) -> tuple[Any, Any]:
     """The first coefficient that each point depends on, and its `k + 1` basis functions.

@@ -26,6 +26,8 @@ from ..twins import array_like
 from .constant_nodes import CONDITIONS, Nodes, coefficients
 from .piecewise import SCIPY, TensorPPoly, hermite, nodes_and_values, twin_class, wide
 
+__all__ = ["Akima1DInterpolator", "CubicSpline", "PchipInterpolator"]
+
 # --- CubicSpline ---------------------------------------------------------------------------------
 
 _NAMED = {"natural": (2, 0.0), "clamped": (1, 0.0)}

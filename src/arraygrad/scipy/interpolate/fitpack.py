@@ -15,6 +15,16 @@ from ..twins import Extended, any_arrays, array_like, floating, has_arrays, refu
 from .bsplines import TensorSpline, make_interp_spline
 from .piecewise import SCIPY, outside, wide
 
+__all__ = [
+    "InterpolatedUnivariateSpline",
+    "UnivariateSpline",
+    "splantider",
+    "splder",
+    "splev",
+    "splint",
+    "splrep",
+]
+
 _BEYOND = {"extrapolate": 0, "zeros": 1, "raise": 2, "const": 3}
 
 

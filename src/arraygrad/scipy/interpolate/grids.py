@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...core.array import plain
+from ...func import vmap
 from ...ops import (
     clip,
+    expand_dims,
     flip,
     greater,
     less,
     logical_or,
+    moveaxis,
     reshape,
     searchsorted,
     stack,
@@ -29,8 +34,11 @@ from ..twins import (
     twin,
 )
 from .also_of_tensors import AlsoOfTensors
-from .bsplines import make_interp_spline
+from .bsplines import basis, make_interp_spline
+from .cubic import PchipInterpolator
 from .piecewise import SCIPY, TensorPPoly, along, arranged, check_rising, outside, taken, wide
+
+__all__ = ["RegularGridInterpolator", "interp1d", "interpn"]
 
 # --- one dimension -------------------------------------------------------------------------------
 
@@ -160,6 +168,9 @@ def as_rows(args: tuple[Any, ...], dimension: int) -> Any:
     return x
 
 
+_SPLINES = {"slinear": 1, "cubic": 3, "quintic": 5}  # and their degrees
+
+
 class _TensorGrid:
     """`RegularGridInterpolator` of tensors."""
 
@@ -170,6 +181,9 @@ class _TensorGrid:
         method: str = "linear",
         bounds_error: bool = True,
         fill_value: Any = math.nan,
+        *,
+        solver: Any = None,  # this and its arguments are not needed: the equations are sparse
+        solver_args: Any = None,
     ) -> None:
         grid, values = [floating(p) for p in points], floating(values)
         for axis, nodes in enumerate(grid):
@@ -184,51 +198,87 @@ class _TensorGrid:
         self.grid, self.values, self.method = tuple(grid), values, method
         self.bounds_error, self.fill_value = bounds_error, fill_value
 
-    def __call__(self, xi: Any, method: str | None = None) -> Any:
-        """The values at points, which are in the last axis of `xi`."""
+    def __call__(self, xi: Any, method: str | None = None, *, nu: Any = None) -> Any:
+        """The values at points, which are in the last axis of `xi`; derivatives for `nu` > 0."""
         method = self.method if method is None else method
-        if method not in ("linear", "nearest"):
-            raise NotImplementedError(
-                f"grids of tensors have the methods linear and nearest, not {method!r}"
-            )
+        if method not in (*_SPLINES, "linear", "nearest", "pchip"):
+            raise ValueError(f"Method {method!r} is not defined")
+        if nu is not None and method not in _SPLINES:
+            raise ValueError(f"Can only compute derivatives for methods {list(_SPLINES)}")
         count = len(self.grid)
         xi = as_rows((xi,), count)
         trail = self.values.shape[count:]
-        sizes = self.values.shape[:count]
-        flat = reshape(self.values, (math.prod(sizes), *trail))
-        places, shares, beyond = [], [], None
-        for k, nodes in enumerate(self.grid):
-            x = xi[..., k]
-            out_of = outside(nodes, x)
-            beyond = out_of if beyond is None else logical_or(beyond, out_of)
-            if nodes.shape[0] == 1:
-                places.append((searchsorted(nodes, x) * 0,) * 2)
-                shares.append(x * 0)
-                continue
-            index = clip(searchsorted(nodes, x, side="right") - 1, 0, nodes.shape[0] - 2)
-            low, high = taken(nodes, index), taken(nodes, index + 1)
-            places.append((index, index + 1))
-            shares.append((x - low) / (high - low))
+        at = [xi[..., k] for k in range(count)]
+        beyond = functools.reduce(logical_or, map(outside, self.grid, at))
         if self.bounds_error and plain(beyond).any():
             raise ValueError("One of the requested xi is out of bounds")
-        strides = [math.prod(sizes[k + 1 :]) for k in range(count)]
-        if method == "nearest":
-            place: Any = 0
-            for (low, high), share, stride in zip(places, shares, strides, strict=True):
-                place = place + where(share <= 0.5, low, high) * stride
-            total = taken(flat, place)
-        else:
-            total, flat = 0.0, double(flat)
-            for corner in itertools.product((0, 1), repeat=count):
-                weight: Any = 1.0
-                place = 0
-                for k, side in enumerate(corner):
-                    weight = weight * (shares[k] if side else 1 - shares[k])
-                    place = place + places[k][side] * strides[k]
-                total = total + wide(weight, len(trail)) * taken(flat, place)
+        total = (
+            self._pchip(xi) if method == "pchip" else self._product(at, method, nu or (0,) * count)
+        )
         if not self.bounds_error and self.fill_value is not None:
             total = where(wide(beyond, len(trail)), array_like(self.fill_value), total)
         return total
+
+    def _product(self, at: list[Any], method: str, orders: Sequence[int]) -> Any:
+        """The values by the functions along each axis that are not zero at a point."""
+        factors = list(map(_shares, self.grid, at))
+        if method == "nearest":
+            nearest = [first + (shares[..., 1:] > 0.5).sum(-1) for first, shares in factors]
+            return self.values[tuple(nearest)]
+        degree = _SPLINES.get(method, 1)
+        if degree == 1 and not any(orders):
+            return tensor_product(double(self.values), factors)
+        elements, factors = self.values, []
+        for axis, (nodes, x) in enumerate(zip(self.grid, at, strict=True)):
+            spline = make_interp_spline(nodes, moveaxis(elements, axis, 0), degree)
+            spline = spline.derivative(orders[axis])
+            elements = moveaxis(spline.c, 0, axis)
+            factors.append(basis(double(spline.t), double(x), spline.k))
+        return tensor_product(elements, factors)
+
+    def _pchip(self, xi: Any) -> Any:
+        """The values point by point: along the last axis, then along the one before."""
+
+        def at_point(x: Any) -> Any:
+            out = self.values
+            for k in reversed(range(len(self.grid))):
+                out = PchipInterpolator(self.grid[k], out, axis=k)(x[k])
+            return out
+
+        rows = vmap(at_point)(reshape(xi, (-1, xi.shape[-1])))
+        rows = in_precision_of(rows, self.values)
+        return reshape(rows, (*xi.shape[:-1], *rows.shape[1:]))
+
+
+def _shares(nodes: Any, x: Any) -> tuple[Any, Any]:
+    """The first of the two nodes around each point, and the shares of both, or of a single one."""
+    count = nodes.shape[0]
+    if count == 1:
+        return searchsorted(nodes, x) * 0, expand_dims(x * 0 + 1, axis=-1)
+    index = clip(searchsorted(nodes, x, side="right") - 1, 0, count - 2)
+    low, high = taken(nodes, index), taken(nodes, index + 1)
+    share = (x - low) / (high - low)
+    return index, stack((1 - share, share), axis=-1)
+
+
+def tensor_product(elements: Any, factors: Sequence[tuple[Any, Any]]) -> Any:
+    """The sum of elements around each point, times the products of factors along the axes.
+
+    For each axis, `factors` has the first place that a point depends on, and the factors of this
+    and the next places, in the last axis.
+    """
+    count = len(factors)
+    sizes, trail = elements.shape[:count], elements.shape[count:]
+    strides = [math.prod(sizes[k + 1 :]) for k in range(count)]
+    flat = reshape(elements, (math.prod(sizes), *trail))
+    total: Any = 0.0
+    for corner in itertools.product(*(range(shares.shape[-1]) for _, shares in factors)):
+        place = sum((f + i) * n for (f, _), i, n in zip(factors, corner, strides, strict=True))
+        weight: Any = 1.0
+        for (_, shares), i in zip(factors, corner, strict=True):
+            weight = weight * shares[..., i]
+        total = total + wide(weight, len(trail)) * taken(flat, place)
+    return total
 
 
 class RegularGridInterpolator(AlsoOfTensors, SCIPY.RegularGridInterpolator):  # type: ignore[misc]
@@ -246,4 +296,9 @@ def interpn(
     points: Any, values: Any, xi: Any, method: str, bounds_error: bool, fill_value: Any
 ) -> Any:
     """The interpolation on a grid, by the values, the points and the nodes."""
+    if method == "splinef2d":
+        if len(points) != 2 or np.ndim(values) != 2 or fill_value is None:
+            raise ValueError("splinef2d interpolates values on two axes, and not outside of them")
+        spline = _TensorGrid(points, values, "cubic", bounds_error, fill_value)
+        return in_precision_of(spline(xi), as_rows((xi,), 2))
     return _TensorGrid(points, values, method, bounds_error, fill_value)(xi)

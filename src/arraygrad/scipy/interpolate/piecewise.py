@@ -30,6 +30,8 @@ from ...ops import (
 from ..names import scipy_module
 from ..twins import Extended, any_arrays, array_like, double, has_arrays, has_values
 
+__all__ = ["CubicHermiteSpline", "PPoly"]
+
 SCIPY = scipy_module("scipy.interpolate")
 
 

@@ -17,6 +17,13 @@ from ..twins import double, refuse, twin
 from .also_of_tensors import AlsoOfTensors
 from .piecewise import SCIPY
 
+__all__ = [
+    "BarycentricInterpolator",
+    "KroghInterpolator",
+    "barycentric_interpolate",
+    "krogh_interpolate",
+]
+
 
 class _Polynomial:
     """A polynomial of tensors. SciPy takes the nodes in a random order, which is of no use here."""

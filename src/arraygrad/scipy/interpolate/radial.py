@@ -35,6 +35,8 @@ from ..twins import by_scipy, floating
 from .also_of_tensors import AlsoOfTensors
 from .piecewise import SCIPY, taken
 
+__all__ = ["RBFInterpolator"]
+
 
 def _neighbors_of(y: Any, x: Any, *, count: int) -> Any:
     found = scipy_module("scipy.spatial").cKDTree(y).query(x, count)[1]

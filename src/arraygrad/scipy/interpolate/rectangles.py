@@ -9,7 +9,10 @@ from ...ops import clip, reshape, swapaxes
 from ..twins import double, has_values, refuse
 from .also_of_tensors import AlsoOfTensors
 from .bsplines import TensorSpline, basis, make_interp_spline
-from .piecewise import SCIPY, check_rising, taken
+from .grids import tensor_product
+from .piecewise import SCIPY, check_rising
+
+__all__ = ["RectBivariateSpline"]
 
 
 class _Surface:
@@ -42,14 +45,8 @@ class _Surface:
         rows = rows.derivative(dx)
         columns = TensorSpline(self.along_y.t, swapaxes(rows.c, 0, 1), self.along_y.k)
         columns = columns.derivative(dy)
-        (first, left), (start, right) = _inside(rows, x), _inside(columns, y)
-        elements, count = reshape(columns.c, (-1,)), columns.c.shape[1]
-        out: Any = 0.0
-        for i in range(columns.k + 1):
-            for j in range(rows.k + 1):
-                place = (start + i) * count + (first + j)
-                out = out + right[..., i] * left[..., j] * taken(elements, place)
-        return out
+        elements = swapaxes(columns.c, 0, 1)
+        return tensor_product(elements, [_inside(rows, x), _inside(columns, y)])
 
     def ev(self, xi: Any, yi: Any, dx: int = 0, dy: int = 0) -> Any:
         """The values at points."""

@@ -36,6 +36,8 @@ from .also_of_tensors import AlsoOfTensors
 from .grids import as_rows, interp1d
 from .piecewise import SCIPY, taken, wide
 
+__all__ = ["LinearNDInterpolator", "NearestNDInterpolator", "griddata"]
+
 
 def _corners_of(points: Any, xi: Any) -> Any:
     """The numbers of the corners of the triangle that each point is in; -1 outside."""

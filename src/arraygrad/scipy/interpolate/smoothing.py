@@ -25,6 +25,8 @@ from .bsplines import as_bspline
 from .cubic import slopes
 from .piecewise import SCIPY, hermite, nodes_and_values, wide
 
+__all__ = ["make_smoothing_spline"]
+
 
 class _System:
     """The equations (R + lam Qᵀ W⁻¹ Q) b = Qᵀ y for the bends b at the inner nodes.

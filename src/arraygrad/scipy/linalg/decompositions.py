@@ -321,9 +321,7 @@ def orthogonal_procrustes(A: Any, B: Any) -> Any:
 _qr_order = constant(
     "scipy.linalg.qr_order",
     "a",
-    compute=stacked(
-        lambda a: SCIPY.qr(a, mode="r", pivoting=True, check_finite=False)[1].astype(np.int64)
-    ),
+    compute=stacked(lambda a: SCIPY.qr(a, mode="r", pivoting=True, check_finite=False)[1]),
     kind=Matrices(shapes=lambda a: (a[1:],)),
 )
 

@@ -9,7 +9,7 @@ import numpy as np
 from ... import linalg as ours
 from ...backends.filled import zeros_like
 from ...core.kinds import Matrices, Opaque
-from ...ops import argmax, concat, matmul, matrix_transpose, tril, triu
+from ...ops import argmax, astype, concat, matmul, matrix_transpose, tril, triu
 from ...ops.define.library import constant
 from ..twins import array_like, by_scipy, floating, twin
 from .stacked import (
@@ -147,7 +147,10 @@ def lu(a: Any, permute_l: bool, p_indices: bool) -> Any:
     permutation, lower, upper = _factors(a)
     if permute_l:
         return matmul(permutation, lower), upper
-    return argmax(permutation, axis=-1) if p_indices else permutation, lower, upper
+    if p_indices:
+        kind = SCIPY.lu(np.eye(2), p_indices=True)[0].dtype
+        return astype(argmax(permutation, axis=-1), kind), lower, upper
+    return permutation, lower, upper
 
 
 @twin(SCIPY.lu_factor)

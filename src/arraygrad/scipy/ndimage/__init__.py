@@ -10,16 +10,18 @@ tensor([ 1., -2.,  1.])
 from __future__ import annotations
 
 from ..names import others_from
-from . import filters, gauss, interpolation, ranks
+from . import filters, gauss, interpolation, measurements, ranks
 from .filters import *
 from .gauss import *
 from .interpolation import *
+from .measurements import *
 from .ranks import *
 
 __all__ = [
     *filters.__all__,
     *gauss.__all__,
     *interpolation.__all__,
+    *measurements.__all__,
     *ranks.__all__,
 ]
 

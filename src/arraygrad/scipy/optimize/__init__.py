@@ -10,68 +10,17 @@ structure of arrays.
 """
 
 from ..names import others_from
-from .fits import curve_fit, least_squares, leastsq, lsq_linear, nnls
-from .minima import (
-    basinhopping,
-    differential_evolution,
-    direct,
-    dual_annealing,
-    fmin,
-    fmin_bfgs,
-    fmin_cg,
-    fmin_l_bfgs_b,
-    fmin_ncg,
-    fmin_powell,
-    minimize,
-    minimize_scalar,
-    shgo,
-)
-from .programs import linear_sum_assignment, linprog, milp
-from .roots import (
-    bisect,
-    brenth,
-    brentq,
-    fixed_point,
-    fsolve,
-    newton,
-    ridder,
-    root,
-    root_scalar,
-    toms748,
-)
+from . import fits, minima, programs, roots
+from .fits import *
+from .minima import *
+from .programs import *
+from .roots import *
 
 __all__ = [
-    "basinhopping",
-    "bisect",
-    "brenth",
-    "brentq",
-    "curve_fit",
-    "differential_evolution",
-    "direct",
-    "dual_annealing",
-    "fixed_point",
-    "fmin",
-    "fmin_bfgs",
-    "fmin_cg",
-    "fmin_l_bfgs_b",
-    "fmin_ncg",
-    "fmin_powell",
-    "fsolve",
-    "least_squares",
-    "leastsq",
-    "linear_sum_assignment",
-    "linprog",
-    "lsq_linear",
-    "milp",
-    "minimize",
-    "minimize_scalar",
-    "newton",
-    "nnls",
-    "ridder",
-    "root",
-    "root_scalar",
-    "shgo",
-    "toms748",
+    *fits.__all__,
+    *minima.__all__,
+    *programs.__all__,
+    *roots.__all__,
 ]
 
 __getattr__ = others_from("scipy.optimize")

@@ -16,9 +16,11 @@ from ...core.array import AnyFunction, Array
 from ..formula import as_array, by_ops
 from ..solving import solver
 from ..twins import floating
-from ..values import attach, refusing
+from ..values import Ragged, attach, refusing
 from .exact import SCIPY, curve_fitted, first_of, fitted
 from .minima import minimum
+
+__all__ = ["curve_fit", "isotonic_regression", "least_squares", "leastsq", "lsq_linear", "nnls"]
 
 
 @solver(SCIPY.least_squares, fitted)
@@ -200,3 +202,24 @@ def nnls(runs: Any, result: Any, A: Any, b: Any) -> Any:
     bounds = np.zeros(x.shape), np.full(x.shape, np.inf)
     x = minimum(lambda x: 0.5 * ops.sum(residuals(x) ** 2), x, bounds)
     return x, attach(_array(norm), linalg.vector_norm(residuals(x)))
+
+
+@solver(SCIPY.isotonic_regression)
+def isotonic_regression(runs: Any, result: Any, y: Any, weights: Any) -> Any:
+    """`scipy.optimize.isotonic_regression`; `x` and `weights` have derivatives.
+
+    The solution is the mean of each block, and smooth until the blocks change.
+    """
+    y = as_array(y)
+    w = ops.ones_like(y) if weights is None else as_array(weights)
+    blocks = [np.repeat(np.arange(len(f.weights)), np.diff(f.blocks)) for f in runs.results]
+    same = runs.join([1.0 * (own[:, None] == own) for own in blocks])
+    sums = ops.matmul(same, w)
+    result.x = attach(_array(result.x), ops.matmul(same, w * y) / sums)
+    first = runs.join([found.blocks[:-1] for found in runs.results])
+    if isinstance(first, Ragged):
+        result.weights = list(result.weights)
+        refusing(result, result.x, "isotonic_regression()", ("x",))
+    else:
+        result.weights = attach(_array(result.weights), ops.take(sums, first, axis=0))
+    return result

@@ -26,6 +26,22 @@ from ..solving import solver
 from ..values import attach, refusing
 from .exact import SCIPY, as_number, first_of, minimized, rules_of
 
+__all__ = [
+    "basinhopping",
+    "differential_evolution",
+    "direct",
+    "dual_annealing",
+    "fmin",
+    "fmin_bfgs",
+    "fmin_cg",
+    "fmin_l_bfgs_b",
+    "fmin_ncg",
+    "fmin_powell",
+    "minimize",
+    "minimize_scalar",
+    "shgo",
+]
+
 _CLOSE = 1e-5  # how far from its bound, relative to 1 + |bound|, an active constraint may be
 _UNDECIDED = 1e-9  # how far from a bound an undecided minimum would be without the bound
 _EXACT = 1e-12  # how far from its bound a number counts as equal to it

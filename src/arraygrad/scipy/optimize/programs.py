@@ -20,6 +20,8 @@ from ..solving import solver
 from ..values import attach, on_values, refusing
 from .exact import SCIPY
 
+__all__ = ["linear_sum_assignment", "linprog", "milp"]
+
 _CLOSE = 1e-7
 
 

@@ -12,11 +12,25 @@ from ..solving import solver
 from ..values import refusing
 from .exact import SCIPY, as_tuple, first_of, solved
 
+__all__ = [
+    "bisect",
+    "brenth",
+    "brentq",
+    "fixed_point",
+    "fsolve",
+    "newton",
+    "ridder",
+    "root",
+    "root_scalar",
+    "toms748",
+]
+
 
 def solution(residual: AnyFunction, x: Any, formula: Any = None) -> Any:
     """A solution that SciPy found, with derivatives."""
     x = x if isinstance(x, Array) else np.asarray(x)
-    return implicit(residual, x, formula=formula if x.ndim == 0 else None)
+    is_same = formula is not None and formula.shape == x.shape
+    return implicit(residual, x, formula=formula if is_same else None)
 
 
 @solver(SCIPY.root, solved)
@@ -31,7 +45,7 @@ def root(runs: Any, result: Any, fun: Any, args: Any, jac: Any) -> Any:
     >>> np.round(ag.func.jacrev(circle)(np.array(2.0)), 6)
     array([0.707107, 0.707107])
     """
-    result.x = solution(first_of(fun, args, jac is True), result.x)
+    result.x = solution(first_of(fun, args, jac is True), result.x, runs.formula())
     refusing(result, result.x, "root()", ("x",))
     return result
 

@@ -2,7 +2,8 @@
 
 SciPy computes the coefficients. Their derivatives by the frequencies are those of the same steps:
 the zeros and poles of a prototype are moved to the frequencies, and mapped from analog to digital.
-The order and the ripples of the prototype are constants. `firwin2` is a filter by its gains.
+The order and the ripples of the prototype are constants. `firwin` is a
+filter by its cutoffs, `firwin2` by its gains.
 """
 
 from __future__ import annotations
@@ -16,24 +17,28 @@ from ...core.array import AnyFunction, plain
 from ...core.kinds import Opaque
 from ...ops import (
     concat,
+    cos,
     expand_dims,
     is_complex,
     matmul,
     prod,
     real,
+    reshape,
     sqrt,
     stack,
+    sum,
     take,
     take_along_axis,
     tan,
 )
 from ...ops.define.library import constant
+from ...ops.special.sinc import sinc
 from ..names import scipy_module
 from ..twins import by_scipy, double, has_arrays, has_values, twin
 from ..values import attach
 from .lines import SCIPY
 
-__all__ = ["bessel", "butter", "cheby1", "cheby2", "ellip", "firwin2", "iirfilter"]
+__all__ = ["bessel", "butter", "cheby1", "cheby2", "ellip", "firwin", "firwin2", "iirfilter"]
 
 _OPTIMIZE = scipy_module("scipy.optimize")
 _PASS, _STOP = ("band", "bandpass", "pass", "bp"), ("bs", "bandstop", "bands", "stop")
@@ -204,6 +209,42 @@ def _filter(name: str) -> AnyFunction:
 
 butter, cheby1, cheby2 = map(_filter, ("butter", "cheby1", "cheby2"))
 ellip, bessel = map(_filter, ("ellip", "bessel"))
+
+
+@twin(SCIPY.firwin)
+def firwin(
+    numtaps: int, cutoff: Any, width: Any, window: Any, pass_zero: Any, scale: bool, fs: Any
+) -> Any:
+    """The taps of a filter by its cutoff frequencies. The window and `fs` are constants."""
+    if has_arrays((numtaps, width, window, fs)):
+        raise NotImplementedError("firwin has derivatives by cutoff only: detach() the others")
+    options = {"width": width, "window": window, "pass_zero": pass_zero, "scale": scale, "fs": fs}
+    edges = reshape(double(cutoff), (-1,)) * (2 / (2 if fs is None else fs))
+    value = _taps(cutoff, numtaps=numtaps, options=tuple(options.items()))  # it checks them all
+    passes = int(pass_zero in ("bandstop", "lowpass", True))
+    ends: Any = (np.zeros(passes), edges, np.ones((edges.shape[0] + passes) % 2))
+    bands = reshape(concat(ends), (-1, 2))
+    away = np.arange(numtaps) - (numtaps - 1) / 2
+    if width is not None:
+        attenuation = SCIPY.kaiser_atten(numtaps, width / (1 if fs is None else fs / 2))
+        window = ("kaiser", SCIPY.kaiser_beta(attenuation))
+    shares = bands[:, 1:] * sinc(bands[:, 1:] * away) - bands[:, :1] * sinc(bands[:, :1] * away)
+    taps = sum(shares, axis=0) * SCIPY.get_window(window, numtaps, fftbins=False)
+    if scale:
+        low, high = bands[0, 0], bands[0, 1]
+        is_last = not passes and edges.shape[0] == 1
+        middle = low * 0 if passes else high if is_last else (low + high) / 2
+        taps = taps / sum(taps * cos(math.pi * middle * away))
+    return attach(value, taps)
+
+
+def _designed_taps(cutoff: Any, *, numtaps: int, options: Any) -> Any:
+    return SCIPY.firwin(numtaps, cutoff, **dict(options))
+
+
+_taps = constant(
+    "scipy.signal.firwin_values", "cutoff", kind=Opaque(), compute=by_scipy(_designed_taps)
+)
 
 
 @twin(SCIPY.firwin2)

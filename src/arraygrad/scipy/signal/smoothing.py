@@ -1,4 +1,4 @@
-"""Smoothing of signals, and the removal of trends: linear in the signal, by constant weights."""
+"""Smoothing of signals, by constant weights or by medians, and the removal of trends."""
 
 from __future__ import annotations
 
@@ -6,11 +6,48 @@ from typing import Any
 
 import numpy as np
 
-from ...ops import concat, matmul, moveaxis, sum
-from ..twins import floating, in_precision_of, twin
+from ...core.array import AnyFunction
+from ...core.kinds import Opaque
+from ...ops import concat, matmul, moveaxis, ravel, reshape, sum, take
+from ...ops.define.library import constant
+from ..twins import by_scipy, floating, in_precision_of, twin
 from .lines import SCIPY, dotted, padded_places
 
-__all__ = ["detrend", "savgol_filter"]
+__all__ = ["detrend", "medfilt", "medfilt2d", "savgol_filter"]
+
+
+def _places_of(x: Any, *, choose: AnyFunction, cval: float, options: Any) -> Any:
+    order = np.argsort(np.append(np.ravel(x), cval), kind="stable")
+    ranks = np.empty(len(order))
+    ranks[order] = np.arange(len(order))
+    ranks, zero = ranks[:-1] - ranks[-1], ranks[-1]
+    return order[(choose(ranks.reshape(x.shape), **dict(options)) + zero).astype(int)]
+
+
+_places = constant("scipy.signal.places", "x", kind=Opaque(), compute=by_scipy(_places_of))
+
+
+def by_rank(choose: AnyFunction, x: Any, cval: float, **options: Any) -> Any:
+    """What a filter of SciPy's chooses by rank: for each element, one of a window around it.
+
+    Which one it is, the filter says for ranks in the place of the elements, with zero beyond the
+    ends in the place of `cval`.
+    """
+    places = _places(x, choose=choose, cval=cval, options=tuple(options.items()))
+    elements = concat((ravel(x), np.asarray([cval], float)))
+    return in_precision_of(reshape(take(elements, ravel(places), axis=0), x.shape), x)
+
+
+@twin(SCIPY.medfilt)
+def medfilt(volume: Any, kernel_size: Any) -> Any:
+    """The median of a window around each element, with zeros beyond the ends."""
+    return by_rank(SCIPY.medfilt, floating(volume), 0.0, kernel_size=kernel_size)
+
+
+@twin(SCIPY.medfilt2d)
+def medfilt2d(input: Any, kernel_size: Any) -> Any:
+    """The median of a window around each element of an image, with zeros beyond the ends."""
+    return by_rank(SCIPY.medfilt2d, floating(input), 0.0, kernel_size=kernel_size)
 
 
 @twin(SCIPY.savgol_filter)

@@ -1,4 +1,4 @@
-"""Linear systems: their response to an input, by `lsim` and `dlsim`, and `ss2tf`.
+"""Linear systems: their response to an input, by `lsim` and `dlsim`; `ss2tf`, `cont2discrete`.
 
 All states follow from a recurrence ``x[i] = x[i-1] A + v[i]``. It is one op; its derivative is the
 recurrence with time reversed.
@@ -15,11 +15,12 @@ from ...core.kinds import Opaque
 from ...linalg import trace
 from ...ops import concat, expand_dims, flip, matmul, matrix_transpose, ones_like, reshape, stack
 from ...ops.define.library import declare
+from .. import linalg as our_linalg
 from ..linalg import expm
-from ..twins import by_scipy, double, floating, in_precision_of, twin
+from ..twins import by_scipy, double, floating, in_precision_of, twin, with_ours
 from .lines import SCIPY
 
-__all__ = ["dlsim", "lsim", "ss2tf"]
+__all__ = ["cont2discrete", "dlsim", "lsim", "ss2tf"]
 
 
 def _states_of(a: Any, v: Any) -> Any:
@@ -129,6 +130,15 @@ def dlsim(system: Any, u: Any, x0: Any) -> Any:
     moved = matmul(u[:-1], matrix_transpose(b))
     x = _states(matrix_transpose(a), concat((expand_dims(start, axis=0), moved), axis=0))
     return np.linspace(0.0, (n - 1) * dt, num=n), double(_outputs(x, u, c, d)), double(x)
+
+
+@twin(SCIPY.cont2discrete)
+def cont2discrete(system: Any, dt: Any, method: str, alpha: Any) -> Any:
+    """A discrete system in state space for a continuous one; `dt` and `alpha` have derivatives."""
+    return _discrete(_matrices(system, "cont2discrete", 4), dt, method, alpha)
+
+
+_discrete = with_ours(SCIPY.cont2discrete, linalg=our_linalg, cont2discrete=cont2discrete)
 
 
 def _characteristic(a: Any) -> Any:

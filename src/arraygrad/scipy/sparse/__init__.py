@@ -15,49 +15,15 @@ tensor([ 1.,  1., 10.])
 from __future__ import annotations
 
 from ..names import others_from
-from . import linalg
-from .arrays import SparseTensor
-from .building import (
-    block_array,
-    block_diag,
-    bmat,
-    coo_array,
-    coo_matrix,
-    csc_array,
-    csc_matrix,
-    csr_array,
-    csr_matrix,
-    dia_array,
-    dia_matrix,
-    diags,
-    diags_array,
-    hstack,
-    kron,
-    spdiags,
-    vstack,
-)
+from . import arrays, building, linalg
+from .arrays import *
+from .building import *
 from .operators import teach
 
 __all__ = [
-    "SparseTensor",
-    "block_array",
-    "block_diag",
-    "bmat",
-    "coo_array",
-    "coo_matrix",
-    "csc_array",
-    "csc_matrix",
-    "csr_array",
-    "csr_matrix",
-    "dia_array",
-    "dia_matrix",
-    "diags",
-    "diags_array",
-    "hstack",
-    "kron",
     "linalg",
-    "spdiags",
-    "vstack",
+    *arrays.__all__,
+    *building.__all__,
 ]
 
 __getattr__ = others_from("scipy.sparse")

@@ -6,16 +6,24 @@ the operators and the common methods of SciPy's sparse arrays.
 
 from __future__ import annotations
 
+import functools
+import math
+import operator
 from typing import Any
 
 import numpy as np
 
 from ...backends.filled import zeros_like
+from ...core.array import AnyFunction
 from ...core.indices import HOLE
 from ...ops import astype, concat, conj, expand_dims, is_complex, reshape, take
+from ...ops import max as largest
+from ...ops import min as smallest
 from ...ops.indexing import _index_add
 from ..twins import HoldsArrays, array_like, floating
 from .pattern import SCIPY, Pattern, sorted_pattern, times, transposed
+
+__all__ = ["SparseTensor"]
 
 
 class SparseTensor(HoldsArrays):
@@ -143,11 +151,17 @@ class SparseTensor(HoldsArrays):
 
     todense = toarray
 
-    def diagonal(self) -> Any:
-        """The elements on the diagonal."""
-        on = np.flatnonzero(self.pattern.rows == self.pattern.columns)
+    def diagonal(self, k: int = 0) -> Any:
+        """The elements on a diagonal."""
+        on = np.flatnonzero(self.pattern.columns - self.pattern.rows == k)
         values = take(self.elements, on, axis=-1)
-        return scattered(values, self.pattern.rows[on], min(self.shape))
+        m, n = self.shape
+        place = self.pattern.rows[on] + min(k, 0)
+        return scattered(values, place, max(0, min(m + min(k, 0), n - max(k, 0))))
+
+    def trace(self, offset: int = 0) -> Any:
+        """The sum of the elements on a diagonal."""
+        return self.diagonal(offset).sum()
 
     def sum(self, axis: int | None = None) -> Any:
         """The sum of all elements, or of columns (0) or rows (1)."""
@@ -159,6 +173,38 @@ class SparseTensor(HoldsArrays):
         along = (self.pattern.columns, self.pattern.rows)[axis]
         out = scattered(self.elements, along, self.shape[1 - axis])
         return expand_dims(out, axis=axis) if self.is_matrix else out
+
+    def mean(self, axis: int | None = None) -> Any:
+        """The mean of all elements, or of columns (0) or rows (1), with the zeros."""
+        count = math.prod(self.shape) if axis is None else self.shape[axis % 2]
+        return self.sum(axis) / count
+
+    def max(self, axis: None = None) -> Any:
+        """The largest element, which may be one of the zeros."""
+        return self._extreme(largest, axis)
+
+    def min(self, axis: None = None) -> Any:
+        """The smallest element, which may be one of the zeros."""
+        return self._extreme(smallest, axis)
+
+    def _extreme(self, of: AnyFunction, axis: None) -> Any:
+        if axis is not None:
+            raise NotImplementedError("for the extremes along an axis, use toarray()")
+        has_zeros = self.nnz < math.prod(self.shape)
+        return of(concat((self.elements, zeros_like(self.elements, (1,))))[: self.nnz + has_zeros])
+
+    def between(self, low: float, high: float) -> SparseTensor:
+        """The same matrix with the diagonals from `low` to `high` alone."""
+        offset = self.pattern.columns - self.pattern.rows
+        on = np.flatnonzero((low <= offset) & (offset <= high))
+        rows, columns = self.pattern.rows[on], self.pattern.columns[on]
+        return self._with(take(self.elements, on, axis=-1), Pattern(rows, columns, self.shape))
+
+    def power(self, n: float) -> SparseTensor:
+        """The elements to a power, but for the zeros."""
+        if not n:
+            raise NotImplementedError("zeros to the power zero are ones: use toarray() ** 0")
+        return self._with(self.elements**n)
 
     def multiply(self, other: Any) -> SparseTensor:
         """The product element by element."""
@@ -222,6 +268,15 @@ class SparseTensor(HoldsArrays):
         if other.ndim:
             raise NotImplementedError("a sparse matrix of tensors can be divided by a number only")
         return self._with(self.elements / other)
+
+    def __pow__(self, n: Any) -> Any:
+        if not self.is_matrix:
+            return self.power(n)
+        if not (isinstance(n, int) and n > 0):
+            raise NotImplementedError(
+                f"a power of a sparse matrix of tensors is not {n!r}, but 1, 2, …"
+            )
+        return functools.reduce(operator.matmul, [self] * n)
 
     def __neg__(self) -> SparseTensor:
         return self._with(-self.elements)

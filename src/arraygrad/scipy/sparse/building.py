@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,28 @@ from ...ops import concat, reshape, take
 from ..twins import floating, has_arrays, twin
 from .arrays import SparseTensor, as_sparse, from_places
 from .pattern import SCIPY
+
+__all__ = [
+    "block_array",
+    "block_diag",
+    "bmat",
+    "coo_array",
+    "coo_matrix",
+    "csc_array",
+    "csc_matrix",
+    "csr_array",
+    "csr_matrix",
+    "dia_array",
+    "dia_matrix",
+    "diags",
+    "diags_array",
+    "hstack",
+    "kron",
+    "spdiags",
+    "tril",
+    "triu",
+    "vstack",
+]
 
 
 def _constructor(name: str) -> AnyFunction:
@@ -231,3 +254,15 @@ def block_diag(mats: Any, format: Any, dtype: Any) -> Any:
     count = len(mats)
     grid = [[m if i == j else None for j in range(count)] for i, m in enumerate(mats)]
     return _joined(grid, format, dtype)
+
+
+@twin(SCIPY.tril)
+def tril(A: Any, k: int, format: Any) -> Any:
+    """The part of a matrix on and below a diagonal, as a sparse matrix."""
+    return as_sparse(A).between(-math.inf, k).asformat(format or "coo")
+
+
+@twin(SCIPY.triu)
+def triu(A: Any, k: int, format: Any) -> Any:
+    """The part of a matrix on and above a diagonal, as a sparse matrix."""
+    return as_sparse(A).between(k, math.inf).asformat(format or "coo")

@@ -16,61 +16,23 @@ from __future__ import annotations
 from typing import Any
 
 from ..names import others_from
+from . import discrete, kde, multivariate, on_intervals, on_the_half_line, on_the_line
 from .by_scipy import NOT_BY_FORMULAS, by_scipy_formulas
-from .discrete import bernoulli, binom, geom, nbinom, poisson
+from .discrete import *
 from .distribution import SCIPY
-from .kde import gaussian_kde
-from .multivariate import dirichlet, multinomial, multivariate_normal, multivariate_t, wishart
-from .on_intervals import beta, truncnorm, uniform, vonmises
-from .on_the_half_line import (
-    chi2,
-    expon,
-    f,
-    gamma,
-    halfnorm,
-    invgamma,
-    lognorm,
-    maxwell,
-    pareto,
-    rayleigh,
-    weibull_min,
-)
-from .on_the_line import cauchy, gumbel_l, gumbel_r, laplace, logistic, norm, t
+from .kde import *
+from .multivariate import *
+from .on_intervals import *
+from .on_the_half_line import *
+from .on_the_line import *
 
 __all__ = [
-    "bernoulli",
-    "beta",
-    "binom",
-    "cauchy",
-    "chi2",
-    "dirichlet",
-    "expon",
-    "f",
-    "gamma",
-    "gaussian_kde",
-    "geom",
-    "gumbel_l",
-    "gumbel_r",
-    "halfnorm",
-    "invgamma",
-    "laplace",
-    "logistic",
-    "lognorm",
-    "maxwell",
-    "multinomial",
-    "multivariate_normal",
-    "multivariate_t",
-    "nbinom",
-    "norm",
-    "pareto",
-    "poisson",
-    "rayleigh",
-    "t",
-    "truncnorm",
-    "uniform",
-    "vonmises",
-    "weibull_min",
-    "wishart",
+    *discrete.__all__,
+    *kde.__all__,
+    *multivariate.__all__,
+    *on_intervals.__all__,
+    *on_the_half_line.__all__,
+    *on_the_line.__all__,
 ]
 
 _scipys = others_from("scipy.stats")

@@ -12,6 +12,8 @@ from .. import special
 from .counting import Discrete
 from .distribution import method
 
+__all__ = ["bernoulli", "binom", "geom", "nbinom", "poisson"]
+
 _gammaln = ours.gammaln
 
 

@@ -37,6 +37,7 @@ from ...ops import sum as _sum
 from ...ops.define.library import constant
 from ...ops.define.rules import parameters
 from ...ops.elementwise import choose
+from ...special import xlog1py, xlogy
 from ..checking import compare, state
 from ..names import scipy_module
 from ..optimize import minimize
@@ -473,6 +474,16 @@ class Distribution:
 
 def _is_infinite(end: Any) -> bool:
     return isinstance(end, float) and math.isinf(end)
+
+
+def power_log(exponent: Any, y: Any) -> Any:
+    """The logarithm of a power of y, which is constant at zero, too, if the exponent is zero."""
+    return xlogy(exponent, where(logical_and(equal(exponent, 0), equal(y, 0)), 1.0, y))
+
+
+def power_log1m(exponent: Any, y: Any) -> Any:
+    """The logarithm of a power of 1 - y, which is constant at one, too."""
+    return xlog1py(exponent, -where(logical_and(equal(exponent, 0), equal(y, 1)), 0.0, y))
 
 
 def constant_formula(value: float) -> AnyFunction:

@@ -15,6 +15,8 @@ from ..linalg import solve_triangular
 from ..twins import Extended, any_arrays, double, has_arrays
 from .distribution import SCIPY
 
+__all__ = ["gaussian_kde"]
+
 
 class _TensorKde:
     """`gaussian_kde` of tensors."""

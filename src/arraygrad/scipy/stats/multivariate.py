@@ -35,6 +35,8 @@ from ..twins import any_arrays, floating, has_arrays, has_values, in_precision_o
 from .distribution import SCIPY
 from .frozen import Frozen, no_batch
 
+__all__ = ["dirichlet", "multinomial", "multivariate_normal", "multivariate_t", "wishart"]
+
 _LOG_2PI = math.log(2 * math.pi)
 
 

@@ -29,8 +29,10 @@ from ...ops import sum as sum_
 from ...ops.define.library import declare
 from .. import special
 from ..twins import by_scipy
-from .distribution import SCIPY, Distribution, constant_formula
+from .distribution import SCIPY, Distribution, constant_formula, power_log, power_log1m
 from .on_the_half_line import gamma_entropy
+
+__all__ = ["beta", "truncnorm", "uniform", "vonmises"]
 
 _LOG_2PI = math.log(2 * math.pi)
 _digamma = ours.digamma
@@ -42,7 +44,7 @@ class Beta(Distribution):
     name = "beta"
     support_ = (0.0, 1.0)
     log_density = staticmethod(
-        lambda y, a, b: ours.xlog1py(b - 1, -y) + ours.xlogy(a - 1, y) - ours.betaln(a, b)
+        lambda y, a, b: power_log1m(b - 1, y) + power_log(a - 1, y) - ours.betaln(a, b)
     )
     distribution = staticmethod(lambda y, a, b: special.betainc(a, b, y))
     upper = staticmethod(lambda y, a, b: special.betaincc(a, b, y))

@@ -8,7 +8,21 @@ from typing import Any
 from ... import special as ours
 from ...ops import exp, expm1, greater, log, minimum, where
 from .. import special
-from .distribution import Distribution, constant_formula
+from .distribution import Distribution, constant_formula, power_log
+
+__all__ = [
+    "chi2",
+    "expon",
+    "f",
+    "gamma",
+    "halfnorm",
+    "invgamma",
+    "lognorm",
+    "maxwell",
+    "pareto",
+    "rayleigh",
+    "weibull_min",
+]
 
 _LOG_2PI = math.log(2 * math.pi)
 _EULER = 0.5772156649015329
@@ -30,7 +44,7 @@ class Gamma(Distribution):
 
     name = "gamma"
     support_ = (0.0, math.inf)
-    log_density = staticmethod(lambda y, a: ours.xlogy(a - 1, y) - y - _gammaln(a))
+    log_density = staticmethod(lambda y, a: power_log(a - 1, y) - y - _gammaln(a))
     distribution = staticmethod(lambda y, a: special.gammainc(a, y))
     upper = staticmethod(lambda y, a: special.gammaincc(a, y))
     average = staticmethod(lambda a: a)
@@ -74,7 +88,7 @@ class WeibullMin(Distribution):
 
     name = "weibull_min"
     support_ = (0.0, math.inf)
-    log_density = staticmethod(lambda y, c: log(c) + ours.xlogy(c - 1, y) - y**c)
+    log_density = staticmethod(lambda y, c: log(c) + power_log(c - 1, y) - y**c)
     distribution = staticmethod(lambda y, c: -expm1(-(y**c)))
     upper = staticmethod(lambda y, c: exp(-(y**c)))
     log_upper = staticmethod(lambda y, c: -(y**c))
@@ -112,7 +126,7 @@ class Chi2(Distribution):
     support_ = (0.0, math.inf)
     log_density = staticmethod(
         lambda y, df: (
-            ours.xlogy(df * 0.5 - 1, y) - y * 0.5 - _gammaln(df * 0.5) - df * (0.5 * math.log(2))
+            power_log(df * 0.5 - 1, y) - y * 0.5 - _gammaln(df * 0.5) - df * (0.5 * math.log(2))
         )
     )
     distribution = staticmethod(lambda y, df: special.chdtr(df, y))
@@ -131,7 +145,7 @@ class FisherF(Distribution):
         lambda y, m, n: (
             n * 0.5 * log(n)
             + m * 0.5 * log(m)
-            + ours.xlogy(m * 0.5 - 1, y)
+            + power_log(m * 0.5 - 1, y)
             - (n + m) * 0.5 * log(n + m * y)
             - ours.betaln(m * 0.5, n * 0.5)
         )

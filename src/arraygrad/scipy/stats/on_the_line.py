@@ -22,6 +22,8 @@ from .. import special
 from ..special.distributions import t_log_density
 from .distribution import Distribution, constant_formula
 
+__all__ = ["cauchy", "gumbel_l", "gumbel_r", "laplace", "logistic", "norm", "t"]
+
 _LOG_2PI = math.log(2 * math.pi)
 _EULER = 0.5772156649015329
 _gammaln, _digamma = ours.gammaln, ours.digamma

@@ -11,40 +11,15 @@ tensor([-0.25  , -0.0625])
 from __future__ import annotations
 
 from ...names import others_from
-from .functions import eigs, eigsh, expm, expm_multiply, inv, norm, svds
-from .operators import jacobian_operator
-from .solvers import (
-    bicgstab,
-    cg,
-    factorized,
-    gmres,
-    lsmr,
-    lsqr,
-    minres,
-    splu,
-    spsolve,
-    spsolve_triangular,
-)
+from . import functions, operators, solvers
+from .functions import *
+from .operators import *
+from .solvers import *
 
 __all__ = [
-    "bicgstab",
-    "cg",
-    "eigs",
-    "eigsh",
-    "expm",
-    "expm_multiply",
-    "factorized",
-    "gmres",
-    "inv",
-    "jacobian_operator",
-    "lsmr",
-    "lsqr",
-    "minres",
-    "norm",
-    "splu",
-    "spsolve",
-    "spsolve_triangular",
-    "svds",
+    *functions.__all__,
+    *operators.__all__,
+    *solvers.__all__,
 ]
 
 __getattr__ = others_from("scipy.sparse.linalg")

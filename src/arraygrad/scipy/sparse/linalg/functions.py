@@ -39,6 +39,8 @@ from ..pattern import Pattern, by_columns, on_pattern, transposed
 from .matrices import SCIPY, columns, square
 from .solvers import _uncolumned, solve
 
+__all__ = ["eigs", "eigsh", "expm", "expm_multiply", "inv", "norm", "svds"]
+
 SPARSE = scipy_module("scipy.sparse")
 
 # --- eigsh ---------------------------------------------------------------------------------------

@@ -10,6 +10,8 @@ from ....core.array import AnyFunction
 from ....func import linearize, vjp
 from .matrices import SCIPY
 
+__all__ = ["jacobian_operator"]
+
 
 def jacobian_operator(function: AnyFunction, x: Any) -> Any:
     """The Jacobian of a function at `x`, as a `LinearOperator` for SciPy's solvers.

@@ -23,6 +23,25 @@ from ..pattern import SCIPY as SPARSE
 from ..pattern import Pattern, by_columns, on_pattern, product, transposed
 from .matrices import SCIPY, columns, each_column, square
 
+__all__ = [
+    "bicg",
+    "bicgstab",
+    "cg",
+    "cgs",
+    "factorized",
+    "gcrotmk",
+    "gmres",
+    "lgmres",
+    "lsmr",
+    "lsqr",
+    "minres",
+    "qmr",
+    "splu",
+    "spsolve",
+    "spsolve_triangular",
+    "tfqmr",
+]
+
 
 def _uncolumned(x: Any, vector: bool) -> Any:
     return x[..., 0] if vector else x
@@ -259,7 +278,8 @@ def _method(name: str) -> Any:
     @twin(getattr(SCIPY, name))
     def run(A: Any, b: Any, **options: Any) -> Any:
         """The solution by iterations. The adjoint system is solved by the same method."""
-        refuse(name, **{n: (options.pop(n), None) for n in ("M", "callback", "x0")})
+        without = ("M", "M1", "M2", "callback", "x0")
+        refuse(name, **{n: (options.pop(n, None), None) for n in without})
         a = square(A, name)
         b, vector = columns(b, a.shape[0], name)
         x, info = _iterative(
@@ -271,6 +291,8 @@ def _method(name: str) -> Any:
 
 
 cg, gmres, bicgstab, minres = map(_method, ("cg", "gmres", "bicgstab", "minres"))
+bicg, cgs, qmr, tfqmr = map(_method, ("bicg", "cgs", "qmr", "tfqmr"))
+gcrotmk, lgmres = map(_method, ("gcrotmk", "lgmres"))
 
 # --- least squares -------------------------------------------------------------------------------
 
