@@ -12,6 +12,7 @@ from .... import ops
 from ....arrays.batched import Batched
 from ....arrays.creation import asarray
 from ....arrays.dual import Dual
+from ....arrays.tensor import Tensor as Native
 from ....core.array import Array, plain
 from ....core.memory import owner_of
 from ....ops.pairs import as_pairs, from_pairs
@@ -296,7 +297,14 @@ def memory_of(input: Any) -> tuple[Any, int]:
     if not isinstance(whole, np.ndarray) or not whole.flags.c_contiguous:
         raise RuntimeError("the elements are not in order in memory: use contiguous() before")
     begin = [x.__array_interface__["data"][0] for x in (whole, part)]
-    return ops.reshape(origin.base, (-1,)), (begin[1] - begin[0]) // whole.itemsize
+    memory, start = ops.reshape(origin.base, (-1,)), (begin[1] - begin[0]) // whole.itemsize
+    if isinstance(input, Native) and input.requires_grad and input.is_leaf and input.size:
+        # What it is given is its own gradient, and not that of the base.
+        own = np.full(whole.size, -1)
+        strides = [step // whole.itemsize for step in part.strides]
+        own[places_in_memory(part.shape, strides, start)] = np.arange(part.size).reshape(part.shape)
+        memory = ops.where(own >= 0, ops.reshape(input, (-1,))[np.maximum(own, 0)], plain(memory))
+    return memory, start
 
 
 def offset_of(array: Any) -> int:
