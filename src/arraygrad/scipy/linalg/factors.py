@@ -9,7 +9,7 @@ import numpy as np
 from ... import linalg as ours
 from ...backends.filled import zeros_like
 from ...core.kinds import Matrices, Opaque
-from ...ops import argmax, concat, matmul, matrix_transpose, tril, triu
+from ...ops import argmax, astype, concat, matmul, matrix_transpose, tril, triu
 from ...ops.define.library import constant
 from ..twins import array_like, by_scipy, floating, twin
 from .stacked import (
@@ -170,7 +170,7 @@ def lu_solve(lu_and_piv: Any, b: Any, trans: int) -> Any:
     both, pivots = lu_and_piv
     both, b = matrix(both, "lu_solve"), floating(b)
     b, vector = columns(b)
-    order = _permutation(array_like(pivots))
+    order = astype(_permutation(array_like(pivots)), b.dtype)
     if trans == 0:
         x = triangular(both, matmul(order, b), lower=True, unit=True)
         return uncolumned(triangular(both, x, lower=False, unit=False), vector)
