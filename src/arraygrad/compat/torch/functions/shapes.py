@@ -98,6 +98,8 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     if not input.ndim:
         return ops.reshape(input, (1,))
     first, last = checked(start_dim, input.ndim), checked(end_dim, input.ndim)
+    if first > last:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
     shape = input.shape
     return ops.reshape(
         input, (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :])
