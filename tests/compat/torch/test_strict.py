@@ -45,6 +45,7 @@ SAME = {
     "matrix_exp of half": lambda t: t.matrix_exp(t.zeros(2, 2).half()),
     "dlpack": lambda t: t.from_dlpack(t.ones(2)),
     "where of two numbers": lambda t: t.where(t.tensor([True, False]), 1, 2.0),
+    "groups of one number": lambda t: t.nn.GroupNorm(4, 4)(t.ones(2, 4)),
     "names of arguments of views": lambda t: (
         t.squeeze(input=t.ones(1, 2), dim=0) + t.unbind(input=t.ones(2, 2))[1]
     ),
@@ -78,6 +79,7 @@ REFUSED = {
     ),
     "threshold of Adafactor": lambda t: t.optim.Adafactor([t.ones(1)], d=0.5),
     "eps of Adafactor": lambda t: t.optim.Adafactor([t.ones(1)], eps=(-1.0, 1.0)),
+    "groups of one number in one sample": lambda t: t.nn.GroupNorm(4, 4)(t.ones(1, 4)),
     "rates in a tensor": lambda t: t.optim.Adam([t.ones(1)], lr=t.tensor([0.1, 0.2])),
     "groups with and without names": lambda t: t.optim.SGD(
         [{"params": [("a", t.ones(1))]}, {"params": [t.ones(1)]}]
