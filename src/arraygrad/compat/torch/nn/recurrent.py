@@ -143,14 +143,12 @@ class RNNCell(_Cell):
 # --- sequences ---
 
 
-def _check_options(kinds: dict[str, tuple[type, Any]]) -> None:
-    """Refuse options of another type, and sizes that are not positive."""
-    for name, (kind, value) in kinds.items():
+def _check_types(kind: type, options: dict[str, Any]) -> None:
+    """Refuse options of another type."""
+    for name, value in options.items():
         if not isinstance(value, kind):
             found = type(value).__name__
             raise TypeError(f"{name} should be of type {kind.__name__}, got: {found}")
-        if kind is int and value < 1:
-            raise ValueError(f"{name} must be greater than zero, not {value}")
 
 
 class _Layers(_Recurrent):
@@ -171,8 +169,11 @@ class _Layers(_Recurrent):
     ) -> None:
         super().__init__()
         sizes = {"input_size": input_size, "hidden_size": hidden_size, "num_layers": num_layers}
-        _check_options({name: (int, size) for name, size in sizes.items()})
-        _check_options({"bias": (bool, bias), "batch_first": (bool, batch_first)})
+        _check_types(int, sizes)
+        _check_types(bool, {"bias": bias, "batch_first": batch_first})
+        for name, size in sizes.items():
+            if size < 1:
+                raise ValueError(f"{name} must be greater than zero, not {size}")
         if isinstance(dropout, bool) or not 0 <= dropout <= 1:
             raise ValueError(f"dropout should be a number in range [0, 1], not {dropout!r}")
         if dropout and num_layers == 1:
