@@ -366,11 +366,8 @@ def into(out: Any, result: Any, name: str) -> Any:
     if isinstance(result, tuple):
         if not isinstance(out, tuple | list) or len(out) != len(result):
             raise TypeError(f"{name}(): out must be a tuple of {len(result)} tensors")
-        return (
-            type(result)(*(into(o, r, name) for o, r in zip(out, result, strict=True)))
-            if (hasattr(result, "_fields"))
-            else tuple(into(o, r, name) for o, r in zip(out, result, strict=True))
-        )
+        parts = [into(o, r, name) for o, r in zip(out, result, strict=True)]
+        return type(result)(*parts) if hasattr(result, "_fields") else tuple(parts)
     if not isinstance(out, Tensor):
         raise TypeError(f"{name}(): out must be a Tensor, not {_kind(out)}")
     if is_recorded(result) or is_recorded(out._t):
