@@ -418,6 +418,8 @@ layer(
     2,
     0.7,
 )
+layer("multi_margin_loss", _and(np.array(0), ()), label="one number")
+layer("multilabel_margin_loss", _and(np.array(0), ()), label="one number")
 layer(
     "multilabel_margin_loss",
     lambda d: (d.distinct(2, 4) * 0.3, np.array([[3, 0, -1, 1], [-1, 0, 1, 2]])),

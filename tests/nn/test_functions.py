@@ -268,7 +268,7 @@ BAD: list[tuple[Any, str]] = [
     (lambda: nn.one_hot(np.array([0, 4]), -2), "num_classes must be at least -1"),
     (lambda: nn.local_response_norm(x3, 0), "size must be at least 1"),
     (lambda: nn.multi_margin_loss(x3[0], np.zeros(3, int), 1, 1.0, x3[0, 0, :2]), "for each of 5"),
-    (lambda: nn.multi_margin_loss(x3, np.zeros(2, int)), "one or two axes"),
+    (lambda: nn.multi_margin_loss(x3, np.zeros(2, int)), "at most two axes"),
     (lambda: nn.rnn(x3, [(np.ones((4, 5)), np.ones((4, 3)))]), r"weight_hh must have the shape"),
     (lambda: nn.rnn(x3, [(np.ones((4, 2)), np.ones((4, 4)))]), r"weight_ih must have 1 rows"),
     (lambda: nn.pad(x3, (1, 2, 3)), "pad must be pairs"),

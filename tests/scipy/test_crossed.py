@@ -53,6 +53,9 @@ def test_batch(given: Case) -> None:
     check_batch(given)
 
 
-@over("given", [*SPECIAL, *SIGNAL, *INTERPOLATE, *STATS, *NDIMAGE])
+SOLVED = [case for case in LINALG if case.op == "linalg.lu_solve"]
+
+
+@over("given", [*SPECIAL, *SIGNAL, *INTERPOLATE, *STATS, *NDIMAGE, *SOLVED])
 def test_precision(given: Case) -> None:
     check_precision(given)

@@ -85,6 +85,11 @@ class Optimizer:
                 raise ValueError("can't optimize a non-leaf Tensor")
             if id(p) in known:
                 raise ValueError("some parameters appear in more than one parameter group")
+        if any(("param_names" in group) != ("param_names" in other) for other in self.param_groups):
+            raise ValueError(
+                "all optimizer param groups should be with/without names: pass all groups from "
+                "named_parameters(), or none"
+            )
         self.param_groups.append({**group, "params": held})
 
     def zero_grad(self, set_to_none: bool = True) -> None:
@@ -258,6 +263,8 @@ def optimizer(name: str, make: Callable[..., Rule], base: type[Optimizer]) -> An
         bound.apply_defaults()
         given = bound.arguments
         natives = {k: self._tensor(v) for k, v in given.items()}
+        if getattr(natives["lr"], "size", 1) != 1:
+            raise ValueError(f"Tensor lr must be 1-element, not of shape {natives['lr'].shape}")
         rule = make(**natives)  # which checks the options
         shown = {k: v for k, v in given.items() if v is not natives[k]}
         base.__init__(self, params, {**given, **rule.options, **shown, **ways})

@@ -177,8 +177,8 @@ def _cross_entropy(
 
 def _rows(input: Any) -> tuple[Any, bool]:
     """The input with an axis of samples, and whether it had none."""
-    if input.ndim not in (1, 2) or not input.shape[-1]:
-        raise ValueError(f"input must have one or two axes, not shape {shape_of(input)}")
+    if input.ndim > 2 or 0 in input.shape[-1:]:
+        raise ValueError(f"input must have at most two axes, and classes, not {shape_of(input)}")
     return (input, False) if input.ndim == 2 else (ops.reshape(input, (1, -1)), True)
 
 

@@ -117,11 +117,10 @@ def group_norm(
     tensor([[-1.,  1., -1.,  1.]])
     """
     _check_channels(input)
-    samples, channels = input.shape[:2]
+    channels = input.shape[1]
     if num_groups < 1 or channels % num_groups:
         raise ValueError(f"{channels} channels cannot be divided into {num_groups} groups")
-    if samples:
-        _check_several(math.prod(input.shape) // (samples * num_groups), input)
+    _check_several(math.prod(input.shape) // num_groups, input)
     check_arrays(weight=weight, bias=bias)
     return _group_norm(input, weight, bias, groups=num_groups, eps=eps)
 

@@ -16,7 +16,7 @@ import numpy as np
 from .. import ops, special
 from ..func import scan
 from ..ops.define.arguments import naming
-from ..ops.define.signatures import two_arrays
+from ..ops.define.signatures import one_array
 from .activations import relu
 from .attention import linear
 from .common import constant, filled, one_of, shape_of
@@ -108,16 +108,17 @@ class _Weights:
 def _cell(name: str, step: Step, input: Any, state: Any, weights: Sequence[Any]) -> Any:
     of = _Weights(weights, name, input.shape[-1])
     is_pair = name == "lstm"
+    lead, sizes = shape_of(input)[:-1], (of.state_size, of.size)[: 1 + is_pair]
     if state is None:
-        sizes = (of.state_size, of.size)[: 1 + is_pair]
-        given = tuple(filled(input, (*input.shape[:-1], n), 0) for n in sizes)
+        given = tuple(filled(input, (*lead, n), 0) for n in sizes)
     else:
         given = tuple(state) if is_pair else (state,)
+        _check_state(given, lead, sizes)
     new = of.next(step, of.left(input), given)
     return new if is_pair else new[0]
 
 
-@two_arrays
+@one_array
 def rnn_cell(input: Any, state: Any, weights: Sequence[Any], nonlinearity: str = "tanh") -> Any:
     """One step of `rnn`: the next hidden state.
 
@@ -127,7 +128,7 @@ def rnn_cell(input: Any, state: Any, weights: Sequence[Any], nonlinearity: str =
     return _cell("rnn", _rnn_step(nonlinearity), input, state, weights)
 
 
-@two_arrays
+@one_array
 def gru_cell(input: Any, state: Any, weights: Sequence[Any]) -> Any:
     """One step of `gru`: the next hidden state.
 
@@ -188,7 +189,7 @@ def _sequence(
             if given is None:
                 start = tuple(filled(x, (x.shape[1], n), 0) for n in sizes)
             else:
-                _check_state(given, len(weights), x.shape[1], sizes)
+                _check_state(given, (len(weights), x.shape[1]), sizes)
                 start = tuple(part[k] for part in given)
             end, out = _run(of, step, x, start, alive, bool(way))
             outputs.append(out)
@@ -234,14 +235,12 @@ def _alive(lengths: Any, x: Any) -> Any:
     return constant(np.arange(x.shape[0])[:, None, None] < values[:, None], x)
 
 
-def _check_state(given: Any, count: int, samples: int, sizes: tuple[int, ...]) -> None:
+def _check_state(given: Any, lead: tuple[int, ...], sizes: tuple[int, ...]) -> None:
     for part, size in zip(given, sizes, strict=True):
         if not hasattr(part, "dtype"):
             raise TypeError(f"state must be an array, not {type(part).__name__}")
-        if shape_of(part) != (count, samples, size):
-            raise ValueError(
-                f"state must have the shape {(count, samples, size)}, not {shape_of(part)}"
-            )
+        if shape_of(part) != (*lead, size):
+            raise ValueError(f"state must have the shape {(*lead, size)}, not {shape_of(part)}")
 
 
 @naming("input")

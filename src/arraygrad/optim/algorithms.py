@@ -477,6 +477,10 @@ def adafactor(
     """Adam's scaling with little memory: of a matrix, it keeps means over rows and over columns."""
     if beta2_decay > 0:
         raise ValueError(f"Invalid beta2_decay: {beta2_decay}: it must not be positive")
+    if (eps[0] is not None and eps[0] < 0) or eps[1] < 0:
+        raise ValueError(f"Invalid eps: {eps}: epsilon1 and epsilon2 should be >= 0")
+    if d < 1:
+        raise ValueError(f"Invalid d: {d}: Clipping threshold d should be >= 1")
 
     def line(axis: int) -> Any:
         def made(p: Any, o: Options) -> Any:

@@ -103,6 +103,9 @@ ROWS = [
     "x.flip(dims=(0, 1)), s.flip(0), torch.atleast_2d([v, s]), s.unfold(0, 1, 1)",
     "x.t().as_strided((2, 2), (1, 2)), x[1].as_strided((2,), (1,))",
     "x.detach()[1].as_strided((2,), (1,), 0)",
+    "torch.nextafter(x, y), torch.nextafter(y, x).sin()",
+    "(leaf := x.detach().t()[1:].requires_grad_()).as_strided((2, 2), (2, 1), 0), torch.autograd"
+    ".grad(leaf.as_strided((2, 2), (2, 1), 0).sum(), leaf)",
     "torch.as_strided_scatter(x.detach(), y, (2, 3), (3, 1)), torch.diag_embed(x, 1, 0, 2)",
     "torch.constant_pad_nd(x, (1, -1, 0, 2), 3.0), torch.fill(x, s), torch.fill(x, 2)",
     "torch.segment_reduce(v, 'max', lengths=torch.tensor([1, 3])), "

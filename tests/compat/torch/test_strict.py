@@ -45,9 +45,54 @@ SAME = {
     "matrix_exp of half": lambda t: t.matrix_exp(t.zeros(2, 2).half()),
     "dlpack": lambda t: t.from_dlpack(t.ones(2)),
     "where of two numbers": lambda t: t.where(t.tensor([True, False]), 1, 2.0),
+    "groups of one number": lambda t: t.nn.GroupNorm(4, 4)(t.ones(2, 4)).detach(),
+    "names of arguments of views": lambda t: (
+        t.squeeze(input=t.ones(1, 2), dim=0) + t.unbind(input=t.ones(2, 2))[1]
+    ),
+    "functional_call with other names": lambda t: t.func.functional_call(
+        t.nn.ReLU(), {"no_such": t.ones(1)}, t.ones(2)
+    ),
     "jit": lambda t: t.jit.script(t.sin)(t.ones(2)) if t is ours else t.ones(2).sin(),
 }
+SHOWN = {
+    "weights from before counts of batches": lambda t: t.nn.BatchNorm1d(1).load_state_dict(
+        {name: t.ones(1) for name in ("weight", "bias", "running_mean", "running_var")}
+    ),
+    "counts of batches are missing": lambda t: t.nn.BatchNorm1d(1).load_state_dict(
+        {}, strict=False
+    ),
+    "get of parameters": lambda t: t.nn.ParameterDict({"a": t.ones(1)}).get("b"),
+    "repr of parameters": lambda t: repr(t.nn.ParameterList([t.ones(1), t.ones(2, 3)])).replace(
+        "    (", "  ("
+    ),
+}
 REFUSED = {
+    "index_select of a table": lambda t: t.arange(5).index_select(0, t.tensor([[0]])),
+    "flatten backwards": lambda t: t.ones(2, 3).flatten(1, 0),
+    "out of another kind": lambda t: t.add(t.ones(2), 1, out=t.empty(2, dtype=t.long)),
+    "out of another kind for amax": lambda t: t.amax(t.ones(2, 2), 0, out=t.empty(2).int()),
+    "functional_call with two values": lambda t: t.func.functional_call(
+        t.nn.Linear(1, 1), ({"bias": t.ones(1)}, {"bias": t.ones(1)}), t.ones(1)
+    ),
+    "functional_call with another name": lambda t: t.func.functional_call(
+        t.nn.ReLU(), {"no_such": t.ones(1)}, t.ones(2), strict=True
+    ),
+    "threshold of Adafactor": lambda t: t.optim.Adafactor([t.ones(1)], d=0.5),
+    "eps of Adafactor": lambda t: t.optim.Adafactor([t.ones(1)], eps=(-1.0, 1.0)),
+    "groups of one number in one sample": lambda t: t.nn.GroupNorm(4, 4)(t.ones(1, 4)),
+    "rates in a tensor": lambda t: t.optim.Adam([t.ones(1)], lr=t.tensor([0.1, 0.2])),
+    "groups with and without names": lambda t: t.optim.SGD(
+        [{"params": [("a", t.ones(1))]}, {"params": [t.ones(1)]}]
+    ),
+    "size of a GRU": lambda t: t.nn.GRU(2, 0),
+    "size of a GRU of another type": lambda t: t.nn.GRU(2, 3.5),
+    "layers of a GRU": lambda t: t.nn.GRU(2, 3, 0),
+    "bias of a GRU": lambda t: t.nn.GRU(2, 3, bias=1),
+    "dropout of an LSTM": lambda t: t.nn.LSTM(2, 3, dropout=2.0),
+    "input of a cell": lambda t: t.nn.GRUCell(2, 3)(t.ones(4, 3)),
+    "axes of the input of a cell": lambda t: t.nn.LSTMCell(2, 3)(t.ones(1, 4, 2)),
+    "state of a cell": lambda t: t.nn.RNNCell(2, 3)(t.ones(4, 2), t.ones(1, 3)),
+    "mode of training": lambda t: t.nn.Linear(1, 1).train("yes"),
     "multinomial of integers": lambda t: t.multinomial(t.tensor([1, 2]), 1),
     "multinomial of a cube": lambda t: t.multinomial(t.ones(1, 1, 2), 1),
     "multinomial of nothing": lambda t: t.multinomial(t.ones(2), 0),
@@ -118,9 +163,21 @@ def test_the_result_is_pytorchs(name):
     np.testing.assert_allclose(found.numpy(), expected.numpy(), 1e-6)
 
 
+@pytest.mark.parametrize("lib", [ours, torch], ids=["ours", "torch"])
+def test_a_number_written_to_integers_loses_its_fraction(lib):
+    x = lib.arange(3)
+    x[0] = -2.7
+    assert x.tolist() == [-2, 1, 2]
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_the_text_is_pytorchs(name):
+    assert str(SHOWN[name](ours)) == str(SHOWN[name](torch))
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_pytorch_refuses_is_refused(name):
-    with pytest.raises((RuntimeError, ValueError)) as caught:
+    with pytest.raises((IndexError, RuntimeError, TypeError, ValueError)) as caught:
         REFUSED[name](torch)
     with pytest.raises(caught.type):
         REFUSED[name](ours)

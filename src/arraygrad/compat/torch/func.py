@@ -259,6 +259,11 @@ def functional_call(
     given = parameter_and_buffer_dicts
     values: dict[str, Any] = {}
     for part in given if isinstance(given, tuple | list) else (given,):
+        if twice := [name for name in part if name in values]:
+            raise ValueError(
+                f"{twice} appeared in multiple dictionaries; behavior of functional call is "
+                "ambiguous"
+            )
         values.update(part)
     arguments = () if args is None else args if isinstance(args, tuple) else (args,)
     return module._with_tensors(values, strict, tie_weights, arguments, kwargs or {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,8 @@ def _setitem(self: Tensor, key: Any, value: Any) -> None:
         extra = value.ndim - self._t[place].ndim
         if extra > 0 and set(value.shape[:extra]) == {1}:
             value = ops.reshape(value, value.shape[extra:])
+    if isinstance(value, float) and math.isfinite(value) and self._t.dtype.kind in "iu":
+        value = int(value)  # as PyTorch does
     try:
         self._t[place] = value
     except (ValueError, TypeError, RuntimeError) as error:

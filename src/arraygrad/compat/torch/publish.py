@@ -105,12 +105,15 @@ def _function(
         if isinstance(result, Array):
             shown = new(Tensor)
             shown._t = result
-            if origin_of(result) is not None and isinstance(args[0], Tensor):
-                note_view(shown, args[0])
+            if origin_of(result) is not None:
+                source = _first(args, kwargs)
+                if isinstance(source, Tensor):
+                    note_view(shown, source)
             return shown
         shown = wrap(result)
         if type(shown) is tuple:
-            for part, source in zip(shown, _sources(args, len(shown)), strict=True):
+            sources = _sources(args or (_first(args, kwargs),), len(shown))
+            for part, source in zip(shown, sources, strict=True):
                 if type(part) is Tensor and origin_of(part._t) is not None:
                     note_view(part, source, how)
         return shown
@@ -179,6 +182,11 @@ def _by_rule(native: AnyFunction, name: str, rule: Dtypes) -> AnyFunction:
 
 
 _SEVERAL = (tuple, list)
+
+
+def _first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The first argument, which PyTorch calls `input` or `self`."""
+    return args[0] if args else next((kwargs[k] for k in ("input", "self") if k in kwargs), None)
 
 
 def _sources(args: tuple[Any, ...], count: int) -> Any:
@@ -359,11 +367,8 @@ def into(out: Any, result: Any, name: str) -> Any:
     if isinstance(result, tuple):
         if not isinstance(out, tuple | list) or len(out) != len(result):
             raise TypeError(f"{name}(): out must be a tuple of {len(result)} tensors")
-        return (
-            type(result)(*(into(o, r, name) for o, r in zip(out, result, strict=True)))
-            if (hasattr(result, "_fields"))
-            else tuple(into(o, r, name) for o, r in zip(out, result, strict=True))
-        )
+        parts = [into(o, r, name) for o, r in zip(out, result, strict=True)]
+        return type(result)(*parts) if hasattr(result, "_fields") else tuple(parts)
     if not isinstance(out, Tensor):
         raise TypeError(f"{name}(): out must be a Tensor, not {_kind(out)}")
     if is_recorded(result) or is_recorded(out._t):
@@ -379,6 +384,11 @@ def into(out: Any, result: Any, name: str) -> Any:
     if isinstance(result, Dual) or isinstance(out._t, Dual):
         raise RuntimeError(
             f"{name}(): an out= function has no forward mode: a tensor has a tangent"
+        )
+    if not np.can_cast(result.dtype, out._t.dtype, "same_kind"):
+        raise RuntimeError(
+            f"{name}(): result type {result.dtype} can't be cast to the desired output type "
+            f"{out._t.dtype} of out"
         )
     if out.shape == result.shape:
         lift(out, result)

@@ -173,7 +173,7 @@ def lu_solve(lu_and_piv: Any, b: Any, trans: int) -> Any:
     both, pivots = lu_and_piv
     both, b = matrix(both, "lu_solve"), floating(b)
     b, vector = columns(b)
-    order = _permutation(array_like(pivots))
+    order = astype(_permutation(array_like(pivots)), b.dtype)
     if trans == 0:
         x = triangular(both, matmul(order, b), lower=True, unit=True)
         return uncolumned(triangular(both, x, lower=False, unit=False), vector)

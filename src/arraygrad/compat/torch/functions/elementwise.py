@@ -9,7 +9,6 @@ import numpy as np
 
 from .... import nn, ops, special
 from ....arrays.creation import asarray
-from ....autograd.function import Function
 from ....core.array import Array, plain
 from ..dtypes import default_for, result_type
 from ..publish import (
@@ -474,20 +473,8 @@ def float_power(input: Any, exponent: Any) -> Any:
     return ops.pow(_double(base), _double(exponent))
 
 
-class _NextAfter(Function):
-    """The next number in a direction, whose derivative PyTorch does not have."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Any, y: Any) -> Any:
-        return ops.nextafter(x, y)
-
-    @staticmethod
-    def backward(ctx: Any, *grad_outputs: Any, **_: Any) -> Any:
-        raise NotImplementedError("the derivative for 'nextafter' is not implemented")
-
-
 nextafter = function(
-    lambda input, other: _NextAfter.apply(*_both(input, other)), name="nextafter", in_place=True
+    lambda input, other: ops.nextafter(*_both(input, other)), name="nextafter", in_place=True
 )
 
 

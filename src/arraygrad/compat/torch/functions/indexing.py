@@ -78,6 +78,8 @@ def _along(native: Any) -> Any:
 @function
 def index_select(input: Any, dim: int, index: Any) -> Any:
     """The slices along an axis that an index names."""
+    if index.ndim > 1:
+        raise IndexError(f"index_select(): Index is supposed to be a vector, not {index.ndim}-d")
     if not input.ndim:
         return ops.reshape(input, (1,))[_integers(index)][0] if index.ndim else input
     return ops.take(input, ops.reshape(_integers(index), (-1,)), axis=checked(dim, input.ndim))

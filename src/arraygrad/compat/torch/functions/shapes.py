@@ -12,6 +12,7 @@ from .... import ops
 from ....arrays.batched import Batched
 from ....arrays.creation import asarray
 from ....arrays.dual import Dual
+from ....arrays.tensor import Tensor as Native
 from ....core.array import Array, plain
 from ....core.memory import owner_of
 from ....ops.pairs import as_pairs, from_pairs
@@ -97,6 +98,8 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     if not input.ndim:
         return ops.reshape(input, (1,))
     first, last = checked(start_dim, input.ndim), checked(end_dim, input.ndim)
+    if first > last:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
     shape = input.shape
     return ops.reshape(
         input, (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :])
@@ -292,7 +295,14 @@ def memory_of(input: Any) -> tuple[Any, int]:
     if not isinstance(whole, np.ndarray) or not whole.flags.c_contiguous:
         raise RuntimeError("the elements are not in order in memory: use contiguous() before")
     begin = [x.__array_interface__["data"][0] for x in (whole, part)]
-    return ops.reshape(origin.base, (-1,)), (begin[1] - begin[0]) // whole.itemsize
+    memory, start = ops.reshape(origin.base, (-1,)), (begin[1] - begin[0]) // whole.itemsize
+    if isinstance(input, Native) and input.requires_grad and input.is_leaf and input.size:
+        # What it is given is its own gradient, and not that of the base.
+        own = np.full(whole.size, -1)
+        strides = [step // whole.itemsize for step in part.strides]
+        own[places_in_memory(part.shape, strides, start)] = np.arange(part.size).reshape(part.shape)
+        memory = ops.where(own >= 0, ops.reshape(input, (-1,))[np.maximum(own, 0)], plain(memory))
+    return memory, start
 
 
 def offset_of(array: Any) -> int:

@@ -22,6 +22,13 @@ class _Parts(Module):
 
     _place = "_modules"
 
+    def _lines(self) -> list[str]:
+        found = []
+        for name, part in self._parameters.items():
+            size = "x".join(map(str, part.shape))
+            found.append(f"({name}): Parameter containing: [{part.dtype} of size {size}]")
+        return found + super()._lines()
+
     def _items(self) -> OrderedDict[str, Any]:
         return self.__dict__[self._place]  # type: ignore[no-any-return]
 
@@ -207,7 +214,7 @@ def _of_dict(name: str) -> Any:
     return method
 
 
-for _name in "__getitem__ __delitem__ __contains__ pop clear keys values items".split():
+for _name in "__getitem__ __delitem__ __contains__ get pop clear keys values items".split():
     setattr(_Named, _name, _of_dict(_name))
 
 

@@ -348,6 +348,8 @@ class Module:
 
     def train(self, mode: bool = True) -> Module:
         """Make modules such as dropout behave as in training, or not."""
+        if not isinstance(mode, bool):
+            raise ValueError(f"training mode is expected to be boolean, not {mode!r}")
         for module in self.modules():
             module.training = mode
         return self
@@ -418,7 +420,7 @@ class Module:
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
-        given = OrderedDict(state_dict)
+        given, about = OrderedDict(state_dict), getattr(state_dict, "_metadata", {})
         missing: list[str] = []
         errors: list[str] = []
         known: set[str] = set()
@@ -426,7 +428,7 @@ class Module:
         for path, module in self.named_modules(remove_duplicate=False):
             prefix = f"{path}." if path else ""
             for hook in module._load_before.values():
-                hook(module, given, prefix, {}, strict, missing, [], errors)
+                hook(module, given, prefix, about.get(path, {}), strict, missing, [], errors)
             for name, value in module._own_state().items():
                 full = prefix + name
                 known.add(full)
@@ -481,7 +483,7 @@ class Module:
                     places[f"{path}.{name}" if path else name] = (held, name)
         unknown = [name for name in values if name not in places]
         missing = [name for name in places if name not in values]
-        if unknown or (strict and missing):
+        if strict and (unknown or missing):
             raise RuntimeError(
                 f"functional_call(): unexpected names {unknown}, missing names {missing}"
             )

@@ -17,9 +17,16 @@ __all__ = [
 ]  # fmt: skip
 
 
+def _add_count(module: Any, state: Any, prefix: str, about: Any, *_: Any) -> None:
+    """Let the number of batches be missing where PyTorch's older programs did not save it."""
+    if about.get("version", 1) < 2 and module.num_batches_tracked is not None:
+        state.setdefault(f"{prefix}num_batches_tracked", module.num_batches_tracked)
+
+
 class _Tracking(Module):
     """Channels with mean zero and variance one, and running statistics of them."""
 
+    _version = 2  # of what `state_dict` has
     _axes: tuple[int, ...]  # how many axes an input can have
     _affine = True
     _tracks = True
@@ -47,6 +54,7 @@ class _Tracking(Module):
         self.register_buffer("running_mean", zeros(n, **of) if tracks else None)
         self.register_buffer("running_var", ones(n, **of) if tracks else None)
         self.register_buffer("num_batches_tracked", tensor(0) if tracks else None)
+        self.register_load_state_dict_pre_hook(_add_count)
 
     def _check(self, input: Tensor) -> None:
         if input.ndim not in self._axes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 from .... import nn
@@ -101,6 +102,10 @@ class _Cell(_Recurrent):
 
     def forward(self, input: Tensor, hx: Any = None) -> Any:
         """The next state."""
+        if input.ndim not in (1, 2):
+            raise ValueError(
+                f"{type(self).__name__}: Expected input to be 1D or 2D, got {input.ndim}D instead"
+            )
         cell = _published[f"{self._kind}_cell"]
         return cell(input, hx, self._weights(""), **self._options())
 
@@ -138,6 +143,14 @@ class RNNCell(_Cell):
 # --- sequences ---
 
 
+def _check_types(kind: type, options: dict[str, Any]) -> None:
+    """Refuse options of another type."""
+    for name, value in options.items():
+        if not isinstance(value, kind):
+            found = type(value).__name__
+            raise TypeError(f"{name} should be of type {kind.__name__}, got: {found}")
+
+
 class _Layers(_Recurrent):
     """Layers over whole sequences."""
 
@@ -155,6 +168,21 @@ class _Layers(_Recurrent):
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        sizes = {"input_size": input_size, "hidden_size": hidden_size, "num_layers": num_layers}
+        _check_types(int, sizes)
+        _check_types(bool, {"bias": bias, "batch_first": batch_first})
+        for name, size in sizes.items():
+            if size < 1:
+                raise ValueError(f"{name} must be greater than zero, not {size}")
+        if isinstance(dropout, bool) or not 0 <= dropout <= 1:
+            raise ValueError(f"dropout should be a number in range [0, 1], not {dropout!r}")
+        if dropout and num_layers == 1:
+            warnings.warn(
+                "dropout option adds dropout after all but last recurrent layer, so non-zero "
+                f"dropout expects num_layers greater than 1, but got dropout={dropout} and "
+                "num_layers=1",
+                stacklevel=2,
+            )
         if proj_size and self._kind != "lstm":
             raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
         if not 0 <= proj_size < max(hidden_size, 1):
@@ -164,13 +192,13 @@ class _Layers(_Recurrent):
         self.bias, self.proj_size = bias, proj_size
         ways = ("", "_reverse") if bidirectional else ("",)
         inner = (proj_size or hidden_size) * len(ways)
-        sizes = [
+        shapes = [
             (inner if layer else input_size, f"_l{layer}{way}")
             for layer in range(num_layers)
             for way in ways
         ]
-        self._suffixes = [suffix for _, suffix in sizes]
-        self._add(sizes, hidden_size, bias, {"device": device, "dtype": dtype}, proj_size)
+        self._suffixes = [suffix for _, suffix in shapes]
+        self._add(shapes, hidden_size, bias, {"device": device, "dtype": dtype}, proj_size)
 
     def flatten_parameters(self) -> None:
         """Do nothing: there is no other layout in memory."""
