@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import mpmath
@@ -566,3 +568,14 @@ def test_the_f_distribution_far_out() -> None:
         by_scale = ag.func.grad(lambda s, x=x: stats.f.logcdf(x, 1.0, 1.0, scale=s))(1.0)
         expected = -x * slope / (2 / np.pi * np.arctan(np.sqrt(x)))
         assert by_scale == pytest.approx(expected, rel=1e-12, abs=0)
+
+
+def test_an_op_of_a_distribution_that_is_made_when_used_can_be_pickled() -> None:
+    program = """if True:
+        import pickle, sys
+        from arraygrad.ops.define.op import library_op
+        op = library_op("arraygrad.scipy.stats.distribution", "scipy.stats.nakagami.ppf")
+        assert op.module.startswith("arraygrad.scipy."), op.module
+        assert pickle.loads(pickle.dumps(op)) is op
+    """
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -124,11 +124,17 @@ def is_stored(depth: int) -> bool:
 
 
 def importing_module() -> str:
-    """The name of the module that is being imported (the innermost one); "" if not known."""
+    """The name of arraygrad's module that is being imported (the innermost one); "" without."""
     frame = None if PORTABLE or not hasattr(sys, "_getframe") else sys._getframe()
-    while frame is not None and frame.f_code.co_name != "<module>":
+    while frame is not None:
+        name = str(frame.f_globals.get("__name__", ""))
+        if frame.f_code.co_name == "<module>" and name.startswith(_PACKAGE):
+            return name
         frame = frame.f_back
-    return "" if frame is None else str(frame.f_globals["__name__"])
+    return ""
+
+
+_PACKAGE = __name__.partition(".")[0] + "."
 
 
 def running() -> list[tuple[str, str, Any, list[Any]]]:

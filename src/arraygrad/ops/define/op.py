@@ -13,6 +13,7 @@ declared op cannot be changed.
 from __future__ import annotations
 
 import functools
+import sys
 import weakref
 from collections.abc import Callable, MutableMapping
 from importlib import import_module
@@ -241,7 +242,7 @@ def library_op(module: str, name: str) -> Op:
         import_module(module)
     place = name
     while name not in _library and "." in place:
-        # The module is a part of the name, as in scipy.special.jv.
+        # What declares it is a part of the name, as in scipy.special.jv or scipy.stats.alpha.ppf.
         place = place.rpartition(".")[0]
         module = f"{__name__.partition('.')[0]}.{place}"
         try:
@@ -249,6 +250,8 @@ def library_op(module: str, name: str) -> Op:
         except ModuleNotFoundError as error:
             if error.name != module:
                 raise
+            parent, _, own = module.rpartition(".")
+            getattr(sys.modules[parent], own, None)  # the parent makes it when it is asked for
     return _library[name]
 
 
