@@ -21,8 +21,13 @@ class FunctionCtx(NativeCtx):
     _reads_forward = False  # whether `save_for_forward` was called
 
     def save_for_backward(self, *tensors: Any) -> None:
-        super().save_for_backward(*[t._t if type(t) is Tensor else unwrap(t) for t in tensors])
-        self._own = [weakref.ref(t) if isinstance(t, Tensor) else None for t in tensors]
+        arrays, own = [], []
+        for t in tensors:
+            is_tensor = isinstance(t, Tensor)
+            arrays.append(t._t if is_tensor else unwrap(t))
+            own.append(weakref.ref(t) if is_tensor else None)
+        super().save_for_backward(*arrays)
+        self._own = own
 
     def save_for_forward(self, *tensors: Any) -> None:
         super().save_for_forward(*map(unwrap, tensors))
@@ -51,7 +56,7 @@ class FunctionCtx(NativeCtx):
         own = self.__dict__.get("_own", ())
         if len(own) != len(found):
             return tuple(map(wrap, found))
-        return tuple(a if a is None else _known(a, r) for a, r in zip(found, own, strict=True))
+        return tuple(map(_known, found, own))
 
     @property
     def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
@@ -105,7 +110,9 @@ Node.register(FunctionCtx)
 
 
 def _known(array: Any, reference: Any) -> Any:
-    """A saved tensor: the object that was saved, if it lives and has not changed since."""
+    """A saved tensor: the object that was saved, if it lives and has not changed since; or None."""
+    if array is None:
+        return None
     saved = None if reference is None else reference()
     if saved is not None:
         mine = saved._t
