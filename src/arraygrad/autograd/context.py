@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from .function import Function
 
 
+SEVERAL = (tuple, list)
+
+
 class FunctionPullback(Pullback):
     """The pullback of one call of a `Function`: it calls the function's `backward`."""
 
@@ -258,7 +261,7 @@ def _run_backward(sweep: Sweep, node: Node, g: Any) -> list[Any]:
         returned = sweep.call(rule, node, given)
     else:
         returned = sweep.call(rule, node, *given)
-    results = list(returned) if isinstance(returned, _SEVERAL) else [returned]
+    results = list(returned) if isinstance(returned, SEVERAL) else [returned]
     while len(results) > pullback.arity and results[-1] is None:
         results.pop()
     if len(results) != pullback.arity:
@@ -275,6 +278,3 @@ def _run_backward(sweep: Sweep, node: Node, g: Any) -> list[Any]:
         is_wanted = part is not None and edge in sweep.needed
         parts.append(sweep.as_cotangent(part) if is_wanted else None)
     return parts
-
-
-_SEVERAL = (tuple, list)

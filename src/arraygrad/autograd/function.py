@@ -32,7 +32,7 @@ from ..core.nodes import (
 )
 from ..ops.forward import check_tangents
 from ..sweep.engine import Sweep
-from .context import FunctionCtx, FunctionPullback, pullback_of
+from .context import SEVERAL, FunctionCtx, FunctionPullback, pullback_of
 
 if TYPE_CHECKING:
     from ..arrays.pattern import Pattern
@@ -302,14 +302,11 @@ def _record(cls: type[Function], level: float, args: tuple[Any, ...]) -> tuple[A
     else:
         inputs = args
         result = _compute(cls, ctx, args)
-        many = isinstance(result, _SEVERAL)
+        many = isinstance(result, SEVERAL)
     if not (many or ctx._dirty or ctx._constant):  # as most often, there is one new output
         return _attach_one(ctx, inputs, result, make), ctx
     outputs = tuple(result) if many else (result,)
     return _attach(ctx, args, inputs, outputs, many, make), ctx
-
-
-_SEVERAL = (tuple, list)
 
 
 def _attach(

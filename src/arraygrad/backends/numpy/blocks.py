@@ -255,18 +255,17 @@ def in_two_steps(kernel: AnyFunction) -> AnyFunction:
         lines, params = native.Lines(op), {"keepdims": False}
 
         def computed(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-            if axis is None and x.size >= _MANY and not keepdims and _are_like((x,), x):
-                length = math.gcd(x.size, _PART)
-                if length >= _PART // 16 and x.flags.c_contiguous:
-                    parts = [x.reshape(-1, length)]
-                    found = lines.again(parts, params)
-                    if found is NotImplemented:
-                        found = lines(parts, params)
-                    if found is not NotImplemented:
-                        with np.errstate(all="ignore"):
-                            out = kernel(found)
-                        if math.isfinite(out):
-                            return out
+            is_long = axis is None and not keepdims and x.size >= _MANY
+            length = math.gcd(x.size, _PART) if is_long else 1
+            if length >= _PART // 16 and x.flags.c_contiguous and _are_like((x,), x):
+                parts = [x.reshape(-1, length)]
+                found = lines.again(parts, params)
+                found = lines(parts, params) if found is NotImplemented else found
+                if found is not NotImplemented:
+                    with np.errstate(all="ignore"):
+                        out = kernel(found)
+                    if math.isfinite(out):
+                        return out
             return kernel(x, axis=axis, keepdims=keepdims)
 
         return computed

@@ -237,9 +237,7 @@ class Differentiable:
         saved = out[-1]
         # If it was traced where nobody records, it saves nothing for its derivative.
         can_run = type(saved) is Saved and len(self.seeds) == len(self.smooth)
-        for a in (*arrays, *gs):
-            can_run = can_run and not isinstance(a, Array)
-        if not can_run:
+        if not can_run or any(isinstance(a, Array) for a in (*arrays, *gs)):
             places, found = self.moving, self._pulled_by_tensors(gs, arrays)
         else:
             program, taken, places = self.backward(wanted)

@@ -21,13 +21,8 @@ class FunctionCtx(NativeCtx):
     _reads_forward = False  # whether `save_for_forward` was called
 
     def save_for_backward(self, *tensors: Any) -> None:
-        arrays, own = [], []
-        for t in tensors:
-            is_tensor = isinstance(t, Tensor)
-            arrays.append(t._t if is_tensor else unwrap(t))
-            own.append(weakref.ref(t) if is_tensor else None)
-        super().save_for_backward(*arrays)
-        self._own = own
+        super().save_for_backward(*[t._t if type(t) is Tensor else unwrap(t) for t in tensors])
+        self._own = [weakref.ref(t) if isinstance(t, Tensor) else None for t in tensors]
 
     def save_for_forward(self, *tensors: Any) -> None:
         super().save_for_forward(*map(unwrap, tensors))
