@@ -31,7 +31,6 @@ def state() -> tuple[Any, ...]:
     return (
         modes.current_modes(),
         nodes.RECORDER.get(),
-        nodes.INFERENCE.get(),
         current_sweep(),
         WARN_FALLBACK.get(),
         accumulation._accumulating._is_owned(),  # type: ignore[attr-defined]

@@ -337,6 +337,45 @@ def test_lines_with_infinities(name: str, state: Any, by_numpy: ByNumpy) -> None
     np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-14)
 
 
+# --- sums of all elements ------------------------------------------------------------------------
+
+
+@crossed(
+    name=["sum", "mean"], shape=[(1 << 15,), (96, 512), (40, 1000), (3, 512, 513)], dtype=FLOATS
+)
+def test_sums_of_all_elements(name: str, shape: tuple[int, ...], dtype: Any) -> None:
+    x = values(*shape, dtype=dtype)
+    scale = getattr(np, name)(abs(x), dtype=np.float64)
+    before, found = ag.get_num_threads(), []
+    try:
+        for number in (1, 2):
+            ag.set_num_threads(number)
+            found.append(getattr(ag, name)(x))
+    finally:
+        ag.set_num_threads(before)
+    assert found[0] == found[1]
+    for array in (x, x.T, x[1:]):
+        out = getattr(ag, name)(array)
+        assert out.dtype == dtype
+        exact = getattr(np, name)(array, dtype=np.longdouble)
+        assert abs(out - exact) <= 2 * np.finfo(dtype).eps * scale
+
+
+@pytest.mark.parametrize(
+    ("ends", "message"),
+    [((3e38, 3e38), "overflow"), ((np.inf, -np.inf), "invalid"), ((np.nan, np.inf), None)],
+)
+def test_sums_of_all_elements_warn_as_numpys(ends: Any, message: str | None) -> None:
+    x = np.repeat(np.array(ends, np.float32), 1 << 14)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        out = ag.sum(x)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(out, np.sum(x))
+    assert len(found) == (message is not None)
+    assert all(message in str(w.message) for w in found)  # type: ignore[operator]
+
+
 # --- several ops in a large sweep ----------------------------------------------------------------
 
 

@@ -27,11 +27,13 @@ from arraygrad.nn import (
     convolutions,
     losses,
     normalizing,
+    one_pass,
     pooling,
     recurrent,
     steps,
     windows,
 )
+from arraygrad.sweep import engine
 
 Function = Callable[..., Any]
 Y = np.random.default_rng(1).random(SMALL)
@@ -439,6 +441,23 @@ def test_they_are_one_op_from_a_thousand_elements_on(name: str) -> None:
     np.testing.assert_allclose(
         function(x[:5], *few).array, function(x, *more).array[:5], rtol=1e-13
     )
+
+
+@pytest.mark.skipif(compiler() is None, reason="no native code in eager mode")
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_rules_of_large_arrays_are_native(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sweep in blocks would run the rule in Python for each block."""
+    function, more = FUNCTIONS[name]
+    x = ag.tensor(points(np.float64), requires_grad=True)
+    monkeypatch.setattr(engine, "LARGE", SMALL)
+
+    def run() -> None:
+        out = function(x, *more)
+        ag.grad(out, x, np.ones(out.shape))
+
+    run()
+    monkeypatch.setattr(one_pass, "vjp", mock.Mock(side_effect=AssertionError))
+    run()
 
 
 @pytest.mark.parametrize("argument", [1, 2])

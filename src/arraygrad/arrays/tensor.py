@@ -17,9 +17,8 @@ from ..backends import backend_of
 from ..core import upward
 from ..core.array import AnyFunction, Array, is_transformed
 from ..core.indices import at
-from ..core.modes import note_gradient, stand_in_for
+from ..core.modes import current_modes, note_gradient, stand_in_for
 from ..core.nodes import (
-    INFERENCE,
     RECORDER,
     STAGE,
     Leaf,
@@ -97,8 +96,8 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
     @classmethod
     def _bare(cls, out: Any, multiple: bool = False) -> Any:
         """A result that is not recorded."""
-        made: type[Tensor] = tensor_type_at(cls.level)
-        if made is Tensor and INFERENCE.get():
+        made: type[Tensor] = cls._recorded
+        if made is Tensor and current_modes().inference:
             made = InferenceTensor
         return tuple(map(made, out)) if multiple else made(out)
 
@@ -294,7 +293,7 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
             self._node = None
         elif self._node is None:
             check_differentiable(self._array)
-            if self.is_inference and not INFERENCE.get():
+            if self.is_inference and not current_modes().inference:
                 raise RuntimeError(
                     "an inference tensor cannot require gradients outside inference_mode: "
                     "clone() it first"

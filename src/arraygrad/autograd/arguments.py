@@ -175,7 +175,7 @@ def _plain_seed(output: Any, node: Node, given: Any) -> Any:
         (given,) = given
     if given is None:
         simple = not node.shape and node.dtype.kind == "f"
-        return np.ones((), node.dtype) if simple else None
+        return np.array(1, node.dtype) if simple else None
     array = given._array if type(given) is Tensor else given
     fits = type(array) is np.ndarray and array.shape == node.shape and array.dtype == node.dtype
     return array if fits else None

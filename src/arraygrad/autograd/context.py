@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from .function import Function
 
 
+SEVERAL = (tuple, list)
+
+
 class FunctionPullback(Pullback):
     """The pullback of one call of a `Function`: it calls the function's `backward`."""
 
@@ -222,7 +225,7 @@ class FunctionCtx(Node):
         self._places = tuple(places)
         modes = current_modes()
         hooks = modes.saved_hooks
-        self.saved = tuple(pack(a, hooks) for a in arrays) if hooks else tuple(arrays)
+        self.saved = tuple([pack(a, hooks) for a in arrays] if hooks else arrays)
         if modes.anomaly is not None:
             remember_lines(self)
 
@@ -252,13 +255,13 @@ def _run_backward(sweep: Sweep, node: Node, g: Any) -> list[Any]:
         ]
     function: type[Function] = pullback.function  # type: ignore[attr-defined]
     rule = function.reverse_rule()
-    given = [sweep.as_tensor(part) for part in gs]
+    given = list(map(sweep.as_tensor, gs))
     if function.boxed_grads_call:
         gs.clear()
         returned = sweep.call(rule, node, given)
     else:
         returned = sweep.call(rule, node, *given)
-    results = list(returned) if isinstance(returned, tuple | list) else [returned]
+    results = list(returned) if isinstance(returned, SEVERAL) else [returned]
     while len(results) > pullback.arity and results[-1] is None:
         results.pop()
     if len(results) != pullback.arity:
@@ -269,8 +272,9 @@ def _run_backward(sweep: Sweep, node: Node, g: Any) -> list[Any]:
     for i, result in enumerate(results):
         if result is not None and i not in pullback.positions and not hasattr(result, "dtype"):
             raise RuleError(f"{node.name()} returned {type(result).__name__} as gradient {i}")
-    parts = [results[position] for position in pullback.positions]
-    return [
-        None if part is None or edge not in sweep.needed else sweep.as_cotangent(part)
-        for part, edge in zip(parts, node.edges, strict=True)
-    ]
+    parts = []
+    for position, edge in zip(pullback.positions, node.edges, strict=True):
+        part = results[position]
+        is_wanted = part is not None and edge in sweep.needed
+        parts.append(sweep.as_cotangent(part) if is_wanted else None)
+    return parts

@@ -32,7 +32,7 @@ from ..core.nodes import (
 )
 from ..ops.forward import check_tangents
 from ..sweep.engine import Sweep
-from .context import FunctionCtx, FunctionPullback, pullback_of
+from .context import SEVERAL, FunctionCtx, FunctionPullback, pullback_of
 
 if TYPE_CHECKING:
     from ..arrays.pattern import Pattern
@@ -129,15 +129,15 @@ class Function:
         """Call the function."""
         if kwargs or (cls.setup_context and _has_defaults(cls.forward, len(args))):
             args = _positional(cls, args, kwargs)
-        top: type[Array] | None = None
+        level: float = 0  # that of what lies below all transforms
         for value in args:
-            if is_transformed(value) and (top is None or value.level > top.level):
-                top = type(value)
-        if top is None:
+            if isinstance(value, Array) and value.level > level:
+                level, top = value.level, type(value)
+        if not level:
             ctx = cls.context(cls, (), (), len(args))
             return _compute(cls, ctx, args)
         if issubclass(top, Tensor):
-            return _record(cls, top.level, args)[0]
+            return _record(cls, level, args)[0]
         if issubclass(top, Dual):
             return _push(cls, top, args)
         if issubclass(top, Batched):
@@ -265,25 +265,23 @@ def _record(cls: type[Function], level: float, args: tuple[Any, ...]) -> tuple[A
     """Run the function on tensors of a level, and record it as one node, which is returned, too."""
     make = tensor_type_at(level)
     recording = recorder() is not None
-    ours, wanted, edges, given, deeper = [], [], [], [], False
+    wanted, edges, deeper = [], [], False
     for i, value in enumerate(args):
-        own = isinstance(value, Tensor) and value.level == level
-        if own:
+        if isinstance(value, Tensor) and value.level == level:
             node = value._node
             if recording and node is not None:
                 wanted.append(i)
                 edges.append(node)
             value = value._array
-        ours.append(own)
-        given.append(value)
         if type(value) is not np.ndarray:
             deeper = deeper or is_transformed(value)
     ctx = cls.context(cls, tuple(edges), tuple(wanted), len(args))
     if make is not Tensor:
         ctx._made = make
-    raw = tuple(given)
     if deeper:
         # There are transforms further out, which use the derivatives of the function, too.
+        ours = [isinstance(a, Tensor) and a.level == level for a in args]
+        raw = tuple(a._array if own else a for a, own in zip(args, ours, strict=True))
         if not wanted:
             lower = cls.apply(*raw)
             if isinstance(lower, tuple | list):
@@ -304,7 +302,9 @@ def _record(cls: type[Function], level: float, args: tuple[Any, ...]) -> tuple[A
     else:
         inputs = args
         result = _compute(cls, ctx, args)
-        many = isinstance(result, tuple | list)
+        many = isinstance(result, SEVERAL)
+    if not (many or ctx._dirty or ctx._constant):  # as most often, there is one new output
+        return _attach_one(ctx, inputs, result, make), ctx
     outputs = tuple(result) if many else (result,)
     return _attach(ctx, args, inputs, outputs, many, make), ctx
 
@@ -322,8 +322,6 @@ def _attach(
     `inputs` are what the function was given for the arguments `args`.
     """
     dirty, constant = ctx._dirty, ctx._constant
-    if not many and not dirty and not constant:
-        return _attach_one(ctx, inputs, outputs[0], make)
     if constant:
         ctx._constant_places = tuple(
             i for i, o in enumerate(outputs) if any(o is c for c in constant)

@@ -311,6 +311,3 @@ recorder = RECORDER.get
 # Ops read this: the recorder, or a `Staged` with the recorder while a closing is open.
 STAGE: ContextVar[Any] = ContextVar("arraygrad_stage", default=record)
 stage = STAGE.get
-
-# Whether the results of ops that are not recorded are inference tensors.
-INFERENCE: ContextVar[bool] = ContextVar("arraygrad_inference", default=False)

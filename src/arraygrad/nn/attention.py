@@ -58,8 +58,9 @@ _linear_program = one_program(_linear)
 
 
 def _by_weight(g: Any, x: Any) -> Any:
-    rows = (ops.reshape(a, (-1, a.shape[-1])) for a in (g, x))
-    return ops.matmul(ops.matrix_transpose(next(rows)), next(rows))
+    if x.ndim > 2:
+        g, x = (ops.reshape(a, (-1, a.shape[-1])) for a in (g, x))
+    return ops.matmul(ops.matrix_transpose(g), x)
 
 
 # The gradient of the weight has the weight's order in memory, which an optimiser needs.

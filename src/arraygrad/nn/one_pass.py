@@ -37,7 +37,8 @@ def one_pass(function: F) -> F:
     name = function.__name__.strip("_")
     inputs = tuple(inspect.signature(function).parameters)
     rules: dict[str, Any] = {
-        f"vjp_{n}": Rule(("g", *inputs), _rule(function, i)) for i, n in enumerate(inputs)
+        f"vjp_{n}": Rule(("g", *inputs), _rule(function, i), is_whole=True)
+        for i, n in enumerate(inputs)
     }
     of_arrays = declare(
         name,

@@ -299,7 +299,9 @@ class Sweep(CallsUsers):
 
     def add(self, edge: Node, part: Any, node: Node) -> None:
         """Add `part`, which a rule of `node` gave, to the cotangent of the input `edge`."""
-        self.add_fitted(edge, fit(part, edge, node))
+        if type(part) is not ndarray or part.shape != edge.shape or part.dtype is not edge.dtype:
+            part = fit(part, edge, node)
+        self.add_fitted(edge, part)
 
     def add_fitted(self, edge: Node, part: Any) -> None:
         """Add to the cotangent of `edge`: in place, if it is a plain array that the sweep owns."""

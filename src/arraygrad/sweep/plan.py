@@ -8,6 +8,8 @@ from typing import Any
 
 from ..core.nodes import Node
 
+_number = attrgetter("number")
+
 
 def planned(
     starts: Iterable[Node], targets: set[Node] | None
@@ -34,7 +36,7 @@ def planned(
         The targets, each with None in place of its cotangent.
     """
     # A node that is older than all targets does not depend on any of them.
-    oldest = min(t.number for t in targets) if targets else 0
+    oldest = min(map(_number, targets)) if targets else 0
     seen = set(starts)
     stack = list(seen)
     order: list[Node] = []
@@ -53,7 +55,7 @@ def planned(
                 else:
                     seen.add(edge)
                     stack.append(edge)
-    order.sort(key=attrgetter("number"))
+    order.sort(key=_number)
     if targets is None:
         retained = [n for n in order if n.extras is not None and n.extras.retained]
         return order, seen, True, dict.fromkeys(leaves + retained)

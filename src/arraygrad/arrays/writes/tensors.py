@@ -21,7 +21,7 @@ from ...core.cpython import ALONE, getrefcount
 from ...core.indices import fill
 from ...core.memory import owner_of
 from ...core.modes import current_modes
-from ...core.nodes import INFERENCE, Leaf, Node, record, recorder, stage
+from ...core.nodes import Leaf, Node, record, recorder, stage
 from ...core.saved import user_lines
 from ...core.versions import about_to_write, mark_written, version, writes_to
 from ...errors import MixedArraysError, OuterWriteError
@@ -135,7 +135,7 @@ def check_writable(tensor: Any, values: tuple[Any, ...]) -> None:
     """Raise if writing the tensor could not be right."""
     if stage() is not record:
         refuse_write(tensor)
-    if tensor.is_inference and not INFERENCE.get():
+    if tensor.is_inference and not current_modes().inference:
         raise RuntimeError(
             "an inference tensor cannot be written outside inference_mode: clone() it first"
         )

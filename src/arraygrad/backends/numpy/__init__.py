@@ -12,7 +12,7 @@ from ...core.cpython import POPPED, getrefcount
 from ..base import Backend, Kernel, is_short_float
 from . import fused, reductions
 from . import indexing as numpy_indexing
-from .blocks import LARGE, Blocks, blockwise, for_large, rowwise
+from .blocks import LARGE, Blocks, blockwise, for_large, in_two_steps, rowwise
 from .scipy import solve, transform
 
 _KINDS = {"b": "b", "i": "i", "u": "i", "f": "f", "c": "c"}
@@ -258,8 +258,8 @@ numpy_backend = NumpyBackend(
         "expm1": _expm1,
         "pow": _pow,
         # Reductions of ufuncs, without the Python code around them in np.sum and similar functions.
-        "sum": reductions.sum_,
-        "mean": reductions.mean,
+        "sum": in_two_steps(reductions.sum_),
+        "mean": in_two_steps(reductions.mean),
         "var": reductions.in_single(np.var),
         "std": reductions.in_single(np.std),
         "cumulative_sum": reductions.in_single(np.cumulative_sum),

@@ -244,6 +244,40 @@ def rowwise(kernel: AnyFunction, reduces: bool = False) -> AnyFunction:
     return computed
 
 
+def in_two_steps(kernel: AnyFunction) -> AnyFunction:
+    """The kernel of a sum or mean. Of many elements, native code reduces equal parts of them first.
+
+    This is several times as fast as NumPy's function, and as accurate: a part is short, and has
+    many partial sums. If the result is not finite, NumPy computes, which may warn of it.
+    """
+
+    def for_op(op: Any) -> AnyFunction:
+        lines, params = native.Lines(op), {"keepdims": False}
+
+        def computed(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+            is_long = axis is None and not keepdims and x.size >= _MANY
+            length = math.gcd(x.size, _PART) if is_long else 1
+            if length >= _PART // 16 and x.flags.c_contiguous and _are_like((x,), x):
+                parts = [x.reshape(-1, length)]
+                found = lines.again(parts, params)
+                found = lines(parts, params) if found is NotImplemented else found
+                if found is not NotImplemented:
+                    with np.errstate(all="ignore"):
+                        out = kernel(found)
+                    if math.isfinite(out):
+                        return out
+            return kernel(x, axis=axis, keepdims=keepdims)
+
+        return computed
+
+    kernel.for_op = for_op  # type: ignore[attr-defined]
+    return kernel
+
+
+# Elements from which on a sum is computed in two steps, and the most in one part.
+_MANY, _PART = 1 << 15, 1024
+
+
 def _are_rows(arrays: tuple[Any, ...], axis: tuple[int, ...]) -> bool:
     """Whether the arrays have matching, contiguous lines along `axis`, which are the last axes."""
     x = arrays[0]

@@ -40,7 +40,7 @@ def _extreme(ufunc: Any, start: float) -> Kernel:
 max_, min_ = _extreme(np.maximum, -np.inf), _extreme(np.minimum, np.inf)
 
 
-def mean(x: Any, axis: Any, keepdims: bool) -> Any:
+def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The mean along axes."""
     if x.dtype.char not in "fdFD" or not x.size:
         return np.mean(x, axis=axis, keepdims=keepdims)

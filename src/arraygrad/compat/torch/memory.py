@@ -12,8 +12,8 @@ from ...arrays.batched import Batched
 from ...arrays.creation import asarray as native
 from ...arrays.tensor import Tensor as Native
 from ...core.array import Array, plain
-from ...core.modes import enable_grad
-from ...core.nodes import INFERENCE, recorder
+from ...core.modes import current_modes, enable_grad
+from ...core.nodes import recorder
 from . import creation
 from .dtypes import Size
 from .functions import elementwise, shapes, turning
@@ -73,7 +73,7 @@ def _renamed(function: Any, name: str) -> Any:
         check_written(self)
         if isinstance(array, Native) and not may_be_changed(array):
             raise not_written(self, name, RuntimeError("work on a clone() of it"))
-        hidden = recorder() is None and is_recorded(array) and not INFERENCE.get()
+        hidden = recorder() is None and is_recorded(array) and not current_modes().inference
         recorded = hidden and self._how is None
         with (
             enable_grad() if recorded else nullcontext()
@@ -99,7 +99,7 @@ def _resize(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     if isinstance(self._t, Batched):
         raise RuntimeError("resize_(): a tensor inside vmap cannot be resized: use reshape()")
     needs = is_recorded(self._t)
-    if needs and not INFERENCE.get():
+    if needs and not current_modes().inference:
         raise RuntimeError("resize_(): a tensor that requires gradients cannot be resized")
     wanted = shapes.sizes(tuple(map(unwrap, size)))
     if wanted == tuple(self._t.shape):

@@ -159,13 +159,14 @@ def _by_rule(native: AnyFunction, name: str, rule: Dtypes) -> AnyFunction:
                 arrays.append(value)
             elif isinstance(value, _SEVERAL):
                 arrays += [v for v in value if isinstance(v, Array)]
-        wanted = arrays[0].dtype if arrays else None
-        if all(array.dtype == wanted for array in arrays):
+        found = [array.dtype for array in arrays]
+        wanted = found[0] if found else None
+        if found.count(wanted) == len(found):
             if rule != "floating" or wanted is None or wanted.kind not in "biu":
                 return native(*args, **kwargs)
             wanted = default_for("f")
         elif rule == "same":
-            others = ", ".join(sorted({str(array.dtype) for array in arrays}))
+            others = ", ".join(sorted(set(map(str, found))))
             raise RuntimeError(f"{name}(): expected tensors of the same dtype, but got {others}")
         else:
             wanted = result_type(*arrays)
@@ -257,6 +258,7 @@ def elementwise_binary(
                     if (theirs := _by_their_own(shown(), (input, other), {})) is not None:
                         return theirs[0]
                     x, y = as_promoted(x, y)
+            like = y
         elif type(other) not in _PLAIN and (theirs := _by_their_own(shown(), (input, other), {})):
             return theirs[0]
         else:
@@ -265,11 +267,12 @@ def elementwise_binary(
             x, y = input._t, other
             if x._array.dtype.kind not in _FITTING.get(type(y), ""):
                 x, y = as_promoted(x, y)
+            like = x
         try:
             result = native(x, y)
         except ValueError as error:
             raise as_in_torch(own, error, (x, y)) from error
-        if (x if isinstance(x, Array) else y)._array.dtype.kind in "biu":
+        if like._array.dtype.kind in "biu":
             result = _of_integers(result, native, x, y)
         if INSIDE:
             note_birth(result, (input, other))

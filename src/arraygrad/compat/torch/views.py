@@ -11,7 +11,8 @@ from typing import Any
 
 from ...arrays.dual import Dual
 from ...arrays.tensor import Tensor as Native
-from ...core.nodes import INFERENCE, Leaf, recorder
+from ...core.modes import current_modes
+from ...core.nodes import Leaf, recorder
 from ...errors import OuterWriteError
 from .handles import Tensor, is_recorded
 
@@ -47,7 +48,7 @@ def note_view(made: Tensor, source: Tensor, how: str | None = None) -> None:
 def how_now(how: str | None) -> str | None:
     """How a view is made here: by the mode, or else as it says."""
     if recorder() is None:
-        return "inference" if INFERENCE.get() else "no_grad"
+        return "inference" if current_modes().inference else "no_grad"
     return how
 
 
@@ -91,7 +92,7 @@ def check_written(tensor: Tensor, *values: Any) -> None:
 
 def may_be_changed(array: Native) -> bool:
     """Whether a tensor may be given other elements, or another shape."""
-    if array.is_inference and not INFERENCE.get():
+    if array.is_inference and not current_modes().inference:
         return False
     return recorder() is None or not (array.is_leaf and array.requires_grad)
 
@@ -107,7 +108,7 @@ def not_written(tensor: Tensor, name: str, error: Exception) -> RuntimeError:
         )
     if isinstance(array, Native):
         base = array if array._view is None else array._view.base
-        if array.is_inference and not INFERENCE.get():
+        if array.is_inference and not current_modes().inference:
             words = "Inplace update to inference tensor outside InferenceMode is not allowed. "
         elif isinstance(base._node, Leaf) and recorder() is not None:
             what = "a leaf" if base is array else "a view of a leaf"

@@ -127,6 +127,7 @@ class Differentiable:
         self.moving += [count + i for i, t in enumerate(outcome.stand_ins) if t.requires_grad]
         self.outputs = outcome.outputs
         self.smooth = outcome.smooth
+        self.rough = [k for k in range(len(self.outputs)) if k not in self.smooth]
         program = outcome.trace.program
         stand_ins = [outcome.trace.node(t.array) for t in outcome.stand_ins]
         self.inputs: list[Node] = [*outcome.inputs, *stand_ins]
@@ -211,14 +212,11 @@ class Differentiable:
         """The function's results for some arrays."""
         if not self.hidden and {*map(type, arrays)} == {np.ndarray}:  # nothing is recorded
             return self.build(list(self._compute(arrays)[:-1]))
-        out = self.run(*arrays, *self.hidden)[:-1]
-        smooth = set(self.smooth)
-        return self.build(
-            [
-                v.detach() if isinstance(v, Array) and k not in smooth else v
-                for k, v in enumerate(out)
-            ]
-        )
+        out = list(self.run(*arrays, *self.hidden)[:-1])
+        for k in self.rough:
+            if isinstance(out[k], Array):
+                out[k] = out[k].detach()
+        return self.build(out)
 
     def _compute(self, arrays: Sequence[Any]) -> Any:
         out = self.forward([np.asarray(a) for a in arrays])

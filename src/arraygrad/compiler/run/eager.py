@@ -57,7 +57,8 @@ def entry(
 
 def kept(key: Any, make: Callable[..., Any], *given: Any) -> Any:
     """What a function makes, once for each key; None if it cannot. The last used ones are kept."""
-    return held(_lock, _made, key, make, *given)
+    found = _entries.get(key) if len(_entries) < MOST else None  # no order is needed so far
+    return found or held(_lock, _made, key, make, *given)
 
 
 def _made(key: Any, make: Callable[..., Any], *given: Any) -> Any:

@@ -49,14 +49,18 @@ class Rule:
     """A derivative rule: the names of the values that it needs, and a function of these values.
 
     A declaration takes Python functions, whose parameters have these names. Rules that are made
-    from others, such as the product with a derivative, are written as a `Rule`.
+    from others, such as the product with a derivative, are written as a `Rule`. A rule `is_whole`
+    if native code computes it, and NumPy would take much longer, also block by block.
     """
 
-    __slots__ = ("function", "names")
+    __slots__ = ("function", "is_whole", "names")
 
-    def __init__(self, names: tuple[str, ...], function: AnyFunction) -> None:
+    def __init__(
+        self, names: tuple[str, ...], function: AnyFunction, is_whole: bool = False
+    ) -> None:
         self.names = names
         self.function = function
+        self.is_whole = is_whole
 
     @classmethod
     def of(cls, rule: AnyFunction) -> Rule:
@@ -219,7 +223,6 @@ class Pullback:
         self.multiple = op.multiple
         self.partial = op.own.partial
         self.live = op.own.live
-        self.in_blocks = op.runs_in_blocks
         self.is_like_output = sums_rules(op)
         self.selects = isinstance(kind, Moves)
         self.is_users = not op.is_library
@@ -228,6 +231,7 @@ class Pullback:
         self.simple = not (special or kind.overwrites)
         names = [op.input_name(p) for p in positions]
         rules = [op.rules[n] for n in dict.fromkeys(names)]
+        self.in_blocks = op.runs_in_blocks and not any(r.is_whole for r in rules)
         given = {"g", "gs", "i", "wanted"}
         needed = {n for r in rules for n in r.names} - given
         if isinstance(kind, Reduces | AlongAxis):
@@ -254,7 +258,7 @@ class Pullback:
             made = {n: _rule_of_saved(op, n, self.kept) for n in dict.fromkeys(names)}
             self.rules = tuple([made[n](p) for n, p in zip(names, positions, strict=True)])
         self.native = self.rules
-        has_native = op.is_library and self.in_blocks and op.joint is None
+        has_native = op.is_library and op.runs_in_blocks and op.joint is None
         if has_native and op.name not in native.BY_VALUE:
             both = zip(names, self.rules, strict=True)
             self.native = tuple([r and _native_rule(op.rules[n], self.kept, r) for n, r in both])

@@ -51,7 +51,7 @@ class FunctionCtx(NativeCtx):
         own = self.__dict__.get("_own", ())
         if len(own) != len(found):
             return tuple(map(wrap, found))
-        return tuple(a if a is None else _known(a, r) for a, r in zip(found, own, strict=True))
+        return tuple(map(_known, found, own))
 
     @property
     def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
@@ -105,7 +105,9 @@ Node.register(FunctionCtx)
 
 
 def _known(array: Any, reference: Any) -> Any:
-    """A saved tensor: the object that was saved, if it lives and has not changed since."""
+    """A saved tensor: the object that was saved, if it lives and has not changed since; or None."""
+    if array is None:
+        return None
     saved = None if reference is None else reference()
     if saved is not None:
         mine = saved._t

@@ -233,12 +233,14 @@ def _outputs(outputs: Any, name: str) -> list[Any]:
 
 def _seeds(outputs: list[Any], given: Any, batched: bool, name: str) -> list[Any]:
     """One cotangent per output, with PyTorch's checks."""
-    if len(outputs) == 1 and type(given) is Tensor and not batched:
-        like, seed = outputs[0], given._t
-        if type(like) is type(seed) is Native:
-            array, other = like._array, seed._array
+    if len(outputs) == 1 and type(outputs[0]) is Native and not batched:
+        array = outputs[0]._array
+        if given is None and array.shape == () and array.dtype.kind == "f":
+            return [None]
+        if type(given) is Tensor and type(given._t) is Native:
+            other = given._t._array
             if array.shape == other.shape and array.dtype == other.dtype:
-                return [seed]
+                return [given._t]
     values: list[Any] = [None] * len(outputs)
     if given is not None:
         kinds = "a Tensor or a sequence of Tensors and None"

@@ -221,7 +221,7 @@ def _native_of(cls: type[Function]) -> type[native.Function]:
     twice = rule is not cls.vjp and cls.vjp is not Function.vjp
 
     def forward(*args: Any) -> Any:
-        given = [_argument(a) for a in args]
+        given = list(map(_argument, args))
         found = cls.forward(*given)
         if type(found) is Tensor and not hasattr(found, "_of") and _views.get() is None:
             if apart or not (pushes or given[0]._dirty):  # one result, which is no view
