@@ -439,7 +439,8 @@ def _reads(code: Any) -> tuple[frozenset[str], frozenset[str]]:
 
     The variables are not the attributes, whose names may be equal.
     """
-    variables, functions = set(), set()
+    variables: set[str] = set()
+    functions: set[str] = set()
     for step in dis.get_instructions(code):
         if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
             variables.add(step.argval)
