@@ -180,7 +180,7 @@ class WhileStep(LoopStep):
 
 
 def _compiled_while(step: LoopStep, loop: Any, body: Body) -> CompiledLoop:
-    return step.compiled_loop(body, loop.of_body, loop.states, condition=loop.condition)
+    return step.compiled_loop(body, loop.constants, loop.states, condition=loop.condition)
 
 
 class WhilePulledStep(LoopStep):
@@ -189,10 +189,10 @@ class WhilePulledStep(LoopStep):
     def __init__(self, node: Any, lowering: Lowering, is_checked: bool) -> None:
         super().__init__(node, lowering, is_checked)
         loop, back = self.loop.loop, self.loop.back
-        states = loop.body.inputs[loop.of_body :]
+        states = loop.body.inputs[loop.constants :]
         kept = Body(loop.body.inputs, [*loop.body.outputs, *states])
         self.forth = _compiled_while(self, loop, kept)
-        self.back = self.compiled_loop(back, loop.of_body, self.loop.carried, reverse=True)
+        self.back = self.compiled_loop(back, loop.constants, self.loop.carried, reverse=True)
 
     def parts(self) -> Parts:
         return [

@@ -204,6 +204,8 @@ class Like:
 
 def spread(body: Body, is_there: Sequence[bool], wanted: Sequence[bool], size: int) -> Body:
     """A body in which more outputs have the batch axis: those that are the same for all members."""
+    if list(is_there) == list(wanted):
+        return body
 
     def function(given: list[Any]) -> list[Any]:
         return [
