@@ -532,6 +532,21 @@ def test_a_function_that_captures_a_leaf_runs_once_in_its_first_call() -> None:
     assert held.count == 1
 
 
+def test_hooks_of_a_captured_tensor() -> None:
+    """Those of a gradient inside the function are not traced; those of a gradient by it run."""
+    w = ag.tensor(VALUES, requires_grad=True)
+    inside = ag.compile(lambda x: ag.grad((w * x).sum(), w))
+    outside = ag.compile(lambda x: w * x)
+    np.testing.assert_array_equal(inside(X), X)
+    handle = w.register_hook(lambda g: 5 * g)
+    with pytest.warns(UserWarning, match="a tensor from outside that has hooks"):
+        np.testing.assert_array_equal(inside(X), 5 * X)
+    np.testing.assert_array_equal(ag.grad(outside(X).sum(), w), 5 * X)
+    handle.remove()
+    np.testing.assert_array_equal(inside(X), X)
+    np.testing.assert_array_equal(ag.grad(outside(X).sum(), w), X)
+
+
 def test_signs_and_types_tell_static_arguments_apart() -> None:
     f = ag.compile(lambda x, k: x * k, static_argnums=1)
     assert not np.signbit(f(np.ones(2), 0.0)).any()

@@ -877,6 +877,76 @@ def test_each_call_changes_what_it_reads(make: Any, requires_grad: bool) -> None
                 np.testing.assert_array_equal(found, expected)
 
 
+# Ways to put an array into something from outside, and what finds it there.
+def _into_a_global_variable() -> Any:
+    text = """def function(x):
+        global kept
+        kept = x * 2
+        return x"""
+    function, scope = _written(text)
+    return function, lambda: scope["kept"]
+
+
+def _into_a_variable() -> Any:
+    kept = None
+
+    def function(x: Any) -> Any:
+        nonlocal kept
+        kept = x * 2
+        return x
+
+    return function, lambda: kept
+
+
+def _into_a_list() -> Any:
+    kept: list[Any] = [None]
+
+    def function(x: Any) -> Any:
+        kept[0] = (x * 2, 1)
+        return x
+
+    return function, lambda: kept[0][0]
+
+
+class Keeps:
+    def __call__(self, x: Any) -> Any:
+        self.kept = x * 2
+        return x
+
+    def method(self, x: Any) -> Any:
+        return self(x)
+
+
+def _into_an_object() -> Any:
+    made = Keeps()
+    return made, lambda: made.kept
+
+
+def _into_the_object_of_a_method() -> Any:
+    made = Keeps()
+    return made.method, lambda: made.kept
+
+
+STORES = [
+    _into_a_global_variable,
+    _into_a_variable,
+    _into_a_list,
+    _into_an_object,
+    _into_the_object_of_a_method,
+]
+
+
+@over("make", [Row(make.__name__, make.__name__, make) for make in STORES], first=len(STORES))
+def test_what_a_function_keeps_is_an_array(make: Any) -> None:
+    function, kept = make()
+    compiled = ag.compile(function)
+    with pytest.warns(UserWarning, match="puts arrays into a variable, a container or an object"):
+        compiled(X)
+    for i in range(3):
+        compiled(X * i)
+        np.testing.assert_array_equal(kept(), X * i * 2)
+
+
 def test_a_cache_that_is_filled_once() -> None:
     held: dict[str, Any] = {}
 

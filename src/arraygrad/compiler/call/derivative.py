@@ -120,7 +120,7 @@ class Differentiable:
         """Take from the trace what the op needs."""
         self.build = outcome.form()
         self.places = outcome.places
-        self.read, self.read_gradients = outcome.trace.read, outcome.gradients
+        self.read, self.reads = outcome.trace.read, outcome.reads
         self.decisions = Decisions(outcome, self._make)
         self.hidden = outcome.captured
         count = len(outcome.inputs)
@@ -137,6 +137,9 @@ class Differentiable:
             seeds = [outcome.trace.input_like(t) for t in tensors]
             self.seeds = [s.node for s in seeds]
             targets = [t for t in (*outcome.own, *outcome.stand_ins) if t.requires_grad]
+            for t in outcome.stand_ins:
+                if t.requires_grad:  # hooks of what it stands for run where the op is used
+                    t._node.extras = None
             found: Any = grad(tensors, targets, seeds, allow_unused=True)
             self.gradients = [None if g is None else outcome.trace.node(g.array) for g in found]
         self.saved, self._kept = worth_saving(self.outputs, self.seeds, self.gradients)

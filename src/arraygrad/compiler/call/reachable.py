@@ -435,14 +435,14 @@ def _is_kept(value: Any, name: str) -> bool:
 
 @functools.lru_cache(4096)
 def _reads(code: Any) -> tuple[frozenset[str], frozenset[str]]:
-    """The global variables that a function reads, and functions that its syntax stands for.
+    """The global variables of a function, and the functions that its syntax stands for.
 
     The variables are not the attributes, whose names may be equal.
     """
     variables: set[str] = set()
     functions: set[str] = set()
     for step in dis.get_instructions(code):
-        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL"):
             variables.add(step.argval)
         elif step.opname == "MATCH_CLASS":
             functions.update(("isinstance", "getattr"))

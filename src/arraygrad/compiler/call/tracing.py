@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from numbers import Number
 from typing import Any
@@ -53,8 +54,8 @@ class Outcome:
         The tensors from outside that the function has met.
     stand_ins : list of Tensor
         What stands for each of them in the trace.
-    gradients : list of pairs
-        Tensors from outside whose `.grad` the function has read, with what it was.
+    reads : list of pairs
+        Functions that read what the function has read of tensors from outside, with what it was.
     results, spec : list and optree's description
         All results: whether each is an output, and its number or value; and their structure.
     smooth : list of int
@@ -88,8 +89,7 @@ class Outcome:
                     f"{i} is of type {type(leaf).__name__}"
                 )
         self.captured, self.stand_ins = closing.captured, closing.stand_ins
-        read = closing.gradients
-        self.gradients = [(x, g) for x, g in read if not isinstance(plain(x), Traced)]
+        self.reads = [(read, v) for x, read, v in closing.reads if not isinstance(plain(x), Traced)]
         sources = {t._node for t in (*own, *self.stand_ins) if t.requires_grad}
         self.smooth = [
             k
@@ -212,7 +212,7 @@ def _run(trace: Trace, function: Any, leaves: Any, positions: Any, finish: Any) 
             tensor = given[i] = Tensor(x)
             tensor.requires_grad_(leaves[i].requires_grad)
             tensors.append((i, tensor, x))
-    closing = Closing(lambda x: _stand_in(trace, x))
+    closing = Closing(lambda x: _stand_in(trace, x, closing.reads))
     # The hooks of the caller are for what the op of the whole program saves.
     with ModeContext(anomaly=None, saved_hooks=None, closing=closing):
         try:
@@ -234,10 +234,11 @@ def _run(trace: Trace, function: Any, leaves: Any, positions: Any, finish: Any) 
         return finish(Outcome(trace, result, own, closing))
 
 
-def _stand_in(trace: Trace, x: Any) -> Any:
+def _stand_in(trace: Trace, x: Any, reads: list[Any]) -> Any:
     """What the function computes with in the place of a tensor: the tensor itself, if it made it.
 
     A tensor that it made without requiring gradients is a constant, as if it were from outside.
+    What its gradient in the function depends on is added to `reads`: its hooks are not traced.
     """
     if isinstance(plain(x), Traced) or (x._node is not None and x._node.number > trace.start):
         return x
@@ -249,7 +250,20 @@ def _stand_in(trace: Trace, x: Any) -> Any:
     if x.requires_grad:
         made.requires_grad_()
         made._node.number = trace.start - 1  # type: ignore[union-attr]  # as old as the tensor
+        made.register_hook(functools.partial(_differentiated, x, reads))
     return made
+
+
+def _differentiated(x: Any, reads: list[Any], gradient: Any) -> None:
+    """Note that the function has computed its gradient by a tensor from outside."""
+    _unhooked(x)
+    reads.append((x, functools.partial(_unhooked, x), None))
+
+
+def _unhooked(x: Any) -> None:
+    """Raise if a tensor has hooks."""
+    if x._node is not None and x._node.is_hooked:
+        raise NotTraceable("computes the gradient of a tensor from outside that has hooks")
 
 
 def has_values(leaf: Any) -> bool:
