@@ -547,6 +547,29 @@ def test_hooks_of_a_captured_tensor() -> None:
     np.testing.assert_array_equal(ag.grad(outside(X).sum(), w), X)
 
 
+def _of_its_source(w: Any, h: Any, x: Any) -> Any:
+    return ag.grad((h * x).sum() + (w * x).sum(), w, retain_graph=True)
+
+
+def _of_its_source_alone(w: Any, h: Any, x: Any) -> Any:
+    return ag.grad((h * x).sum(), [w], retain_graph=True, materialize_grads=True)[0]
+
+
+def _at_an_edge(w: Any, h: Any, x: Any) -> Any:
+    edge = ag.autograd.graph.get_gradient_edge(w)
+    return ag.grad((h * w * x).sum(), [edge], retain_graph=True, materialize_grads=True)[0]
+
+
+@pytest.mark.parametrize("gradient", [_of_its_source, _of_its_source_alone, _at_an_edge])
+def test_a_gradient_in_a_graph_from_outside(gradient: Any) -> None:
+    w = ag.tensor(VALUES, requires_grad=True)
+    h = w * w
+    compiled = ag.compile(lambda x: gradient(w, h, x))
+    with pytest.warns(UserWarning, match="computes a gradient in a graph from outside"):
+        np.testing.assert_array_equal(compiled(X), gradient(w, h, X))
+    np.testing.assert_array_equal(compiled(2 * X), gradient(w, h, 2 * X))
+
+
 def test_signs_and_types_tell_static_arguments_apart() -> None:
     f = ag.compile(lambda x, k: x * k, static_argnums=1)
     assert not np.signbit(f(np.ones(2), 0.0)).any()

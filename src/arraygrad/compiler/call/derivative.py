@@ -137,9 +137,6 @@ class Differentiable:
             seeds = [outcome.trace.input_like(t) for t in tensors]
             self.seeds = [s.node for s in seeds]
             targets = [t for t in (*outcome.own, *outcome.stand_ins) if t.requires_grad]
-            for t in outcome.stand_ins:
-                if t.requires_grad:  # hooks of what it stands for run where the op is used
-                    t._node.extras = None
             found: Any = grad(tensors, targets, seeds, allow_unused=True)
             self.gradients = [None if g is None else outcome.trace.node(g.array) for g in found]
         self.saved, self._kept = worth_saving(self.outputs, self.seeds, self.gradients)

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ...arrays.tensor import Tensor
+from ...core import nodes
 from ...core.array import Array, plain
 from ...core.closing import Closing
 from ...core.modes import ModeContext
-from ...core.nodes import Leaf
 from ...core.structures import taken_apart
 from ...errors import DataDependentError, LazyError
 from ...func.trees import unwrapped
@@ -94,7 +94,7 @@ class Outcome:
         self.smooth = [
             k
             for k, tensor in enumerate(self.tensors)
-            if tensor is not None and not sources.isdisjoint(_leaves(tensor))
+            if tensor is not None and not sources.isdisjoint(_graph(tensor))
         ]
 
     def structure(self) -> Any:
@@ -153,18 +153,14 @@ def _copy(constant: Any) -> Any:
     return np.array(constant) if isinstance(constant, np.ndarray) else constant
 
 
-def _leaves(tensor: Tensor) -> list[Leaf]:
-    """The leaves of the graph that a tensor depends on."""
+def _graph(tensor: Tensor) -> set[nodes.Node]:
+    """The nodes of the graph that a tensor depends on."""
     rest = [] if tensor._node is None else [tensor._node]
-    seen = set(rest)
-    found = []
+    found = set(rest)
     while rest:
-        node = rest.pop()
-        if isinstance(node, Leaf):
-            found.append(node)
-        for edge in node.edges:
-            if edge not in seen:
-                seen.add(edge)
+        for edge in rest.pop().edges:
+            if edge not in found:
+                found.add(edge)
                 rest.append(edge)
     return found
 
@@ -212,7 +208,7 @@ def _run(trace: Trace, function: Any, leaves: Any, positions: Any, finish: Any) 
             tensor = given[i] = Tensor(x)
             tensor.requires_grad_(leaves[i].requires_grad)
             tensors.append((i, tensor, x))
-    closing = Closing(lambda x: _stand_in(trace, x, closing.reads))
+    closing = _Tracing(lambda x: _stand_in(trace, x))
     # The hooks of the caller are for what the op of the whole program saves.
     with ModeContext(anomaly=None, saved_hooks=None, closing=closing):
         try:
@@ -234,11 +230,30 @@ def _run(trace: Trace, function: Any, leaves: Any, positions: Any, finish: Any) 
         return finish(Outcome(trace, result, own, closing))
 
 
-def _stand_in(trace: Trace, x: Any, reads: list[Any]) -> Any:
+class _Tracing(Closing):
+    """The mode in which a function is traced."""
+
+    def targets(self, inputs: list[Any]) -> list[Any]:
+        """What takes the place of tensors by which the function computes a gradient.
+
+        Their hooks are not traced, and neither are the ops by which one captured tensor has become
+        another.
+        """
+        found = super().targets(inputs)
+        for x, inside in zip(inputs, found, strict=True):
+            if inside is not x:
+                _unhooked(x)
+                self.reads.append((x, functools.partial(_unhooked, x), None))
+            node = x._node if isinstance(x, Tensor) else getattr(x, "node", None)  # of an edge
+            if any(node in _graph(other) for other in self.captured if other is not x):
+                raise NotTraceable("computes a gradient in a graph from outside")
+        return found
+
+
+def _stand_in(trace: Trace, x: Any) -> Any:
     """What the function computes with in the place of a tensor: the tensor itself, if it made it.
 
     A tensor that it made without requiring gradients is a constant, as if it were from outside.
-    What its gradient in the function depends on is added to `reads`: its hooks are not traced.
     """
     if isinstance(plain(x), Traced) or (x._node is not None and x._node.number > trace.start):
         return x
@@ -250,14 +265,7 @@ def _stand_in(trace: Trace, x: Any, reads: list[Any]) -> Any:
     if x.requires_grad:
         made.requires_grad_()
         made._node.number = trace.start - 1  # type: ignore[union-attr]  # as old as the tensor
-        made.register_hook(functools.partial(_differentiated, x, reads))
     return made
-
-
-def _differentiated(x: Any, reads: list[Any], gradient: Any) -> None:
-    """Note that the function has computed its gradient by a tensor from outside."""
-    _unhooked(x)
-    reads.append((x, functools.partial(_unhooked, x), None))
 
 
 def _unhooked(x: Any) -> None:
