@@ -570,6 +570,27 @@ def test_a_gradient_in_a_graph_from_outside(gradient: Any) -> None:
     np.testing.assert_array_equal(compiled(2 * X), gradient(w, h, 2 * X))
 
 
+def test_a_gradient_by_an_argument_that_others_were_made_from() -> None:
+    def residual(u: Any, x: Any) -> Any:
+        return ag.grad((u * x).sum(), x, retain_graph=True)
+
+    compiled = ag.compile(residual)
+    x = ag.tensor(X, requires_grad=True)
+    u = ag.tensor(VALUES, requires_grad=True)
+    np.testing.assert_array_equal(compiled(u, x), VALUES)  # neither was made from the other
+    with pytest.warns(UserWarning, match="computes a gradient in a graph from outside"):
+        np.testing.assert_array_equal(compiled(x * x, x), residual(x * x, x))
+
+
+def test_hooks_of_an_argument() -> None:
+    compiled = ag.compile(lambda x: ag.grad((x * x).sum(), x))
+    x = ag.tensor(X, requires_grad=True)
+    np.testing.assert_array_equal(compiled(x), 2 * X)
+    x.register_hook(lambda g: 5 * g)
+    with pytest.warns(UserWarning, match="a tensor from outside that has hooks"):
+        np.testing.assert_array_equal(compiled(x), 10 * X)
+
+
 def test_signs_and_types_tell_static_arguments_apart() -> None:
     f = ag.compile(lambda x, k: x * k, static_argnums=1)
     assert not np.signbit(f(np.ones(2), 0.0)).any()

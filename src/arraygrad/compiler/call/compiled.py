@@ -317,7 +317,8 @@ class _Program:
     def fits(self, arguments: Arguments) -> bool:
         """Whether it is right for these arguments, and what it reads from outside."""
         arrays = [arguments.leaves[i] for i in self._positions]
-        return self.guards.hold() and self.decisions.hold(arrays)
+        is_right = self.guards.hold() and self.decisions.hold(arrays)
+        return is_right and (self._op is None or self._op.fits(arguments.leaves))
 
     @property
     def is_op(self) -> bool:
