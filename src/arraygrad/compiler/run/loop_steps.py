@@ -32,17 +32,16 @@ SHORTEST, SMALLEST = 64, 1 << 20
 
 
 def _compiled_loop(
-    body: Body, constants: int, states: int, reverse: bool, condition: Body | None, is_empty: bool
+    body: Body, constants: int, states: int, reverse: bool, condition: Body | None
 ) -> CompiledLoop:
     """A loop as numbers in registers; else as native code that calls kernels; else from Python."""
     form = constants, states, reverse
-    if not is_empty:
-        with contextlib.suppress(NotSmall):
-            return SmallLoop(body, *form, condition)
+    with contextlib.suppress(NotSmall):
+        return SmallLoop(body, *form, condition)
     own = (ScanBody if condition is None else BodyProgram).of(body)
     asked = None if condition is None else BodyProgram.of(condition)
     programs = [own] if asked is None else [asked, own]
-    kind = StepLoop if is_empty or not all(map(is_native, programs)) else LoopCode
+    kind = LoopCode if all(map(is_native, programs)) else StepLoop
     return kind(own, *form, asked)
 
 
@@ -77,13 +76,16 @@ class LoopStep(ByNumpy):
         states: int,
         reverse: bool = False,
         condition: Body | None = None,
-        is_empty: bool = False,
     ) -> CompiledLoop:
         """A body as a loop, which is checked if the step is."""
-        found = _compiled_loop(body, constants, states, reverse, condition, is_empty)
+        found = _compiled_loop(body, constants, states, reverse, condition)
         if not self.is_checked:
             return found
         return CheckedLoop(found, body, condition, repr(self.loop).strip("<>"))
+
+    def compiled_while(self, loop: Any, body: Body) -> CompiledLoop:
+        """A body as a loop with the condition of another."""
+        return self.compiled_loop(body, loop.constants, loop.states, condition=loop.condition)
 
     def what(self) -> str:
         """What the step does, for people."""
@@ -121,10 +123,7 @@ class ScanStep(LoopStep):
         self._types = [types[k] for k in rows]
         body = Body([loop.body.inputs[i] for i in inputs], outputs)
         constants = sum(i < c for i in inputs)
-        is_empty = not loop.length
-        self.code = self.compiled_loop(
-            body, constants, len(states), loop.reverse, is_empty=is_empty
-        )
+        self.code = self.compiled_loop(body, constants, len(states), loop.reverse)
 
     def what(self) -> str:
         return f"{super().what()}, {self.code.how}"
@@ -170,17 +169,13 @@ class WhileStep(LoopStep):
 
     def __init__(self, node: Any, lowering: Lowering, is_checked: bool) -> None:
         super().__init__(node, lowering, is_checked)
-        self.code = _compiled_while(self, self.loop, self.loop.body)
+        self.code = self.compiled_while(self.loop, self.loop.body)
 
     def parts(self) -> Parts:
         return self.code.parts()
 
     def compute(self, arrays: list[Any]) -> list[Any]:
         return self.code.run(arrays, [])[0]
-
-
-def _compiled_while(step: LoopStep, loop: Any, body: Body) -> CompiledLoop:
-    return step.compiled_loop(body, loop.constants, loop.states, condition=loop.condition)
 
 
 class WhilePulledStep(LoopStep):
@@ -191,7 +186,7 @@ class WhilePulledStep(LoopStep):
         loop, back = self.loop.loop, self.loop.back
         states = loop.body.inputs[loop.constants :]
         kept = Body(loop.body.inputs, [*loop.body.outputs, *states])
-        self.forth = _compiled_while(self, loop, kept)
+        self.forth = self.compiled_while(loop, kept)
         self.back = self.compiled_loop(back, loop.constants, self.loop.carried, reverse=True)
 
     def parts(self) -> Parts:
