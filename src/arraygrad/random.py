@@ -148,17 +148,24 @@ def split(key: Any, num: int = 2) -> Any:
     return _draw(key, law="bits", shape=(num, 2), dtype=np.uint64)
 
 
-def fold_in(key: Any, number: int) -> Any:
+def fold_in(key: Any, number: Any) -> Any:
     """A new key from a key and a number, such as that of a step or of a thread.
+
+    The number is an integer, or an array of one, as in the body of a loop.
 
     >>> ag.random.fold_in(ag.random.key(0), 7).shape
     (2,)
     """
-    number = operator.index(number)
-    if not 0 <= number < 2**64:
-        raise ValueError(f"number must not be negative and below 2⁶⁴, not {number}")
+    if getattr(number, "ndim", None) == 0 and getattr(number.dtype, "kind", "") in ("i", "u"):
+        _check("number", number, lambda n: n >= 0, "not negative")
+        bits = ops.astype(number, np.uint64)  # whose value may not be known yet
+    else:
+        number = operator.index(number)
+        if not 0 <= number < 2**64:
+            raise ValueError(f"number must not be negative and below 2⁶⁴, not {number}")
+        bits = np.asarray(number, np.uint64)
     first = _draw(key, law="bits", shape=(2,), dtype=np.uint64)
-    mixed = ops.bitwise_xor(first, np.asarray([0, number], np.uint64))
+    mixed = ops.bitwise_xor(first, ops.multiply(bits, np.asarray([0, 1], np.uint64)))
     return _draw(mixed, law="bits", shape=(2,), dtype=np.uint64)
 
 

@@ -532,6 +532,65 @@ def test_a_function_that_captures_a_leaf_runs_once_in_its_first_call() -> None:
     assert held.count == 1
 
 
+def test_hooks_of_a_captured_tensor() -> None:
+    """Those of a gradient inside the function are not traced; those of a gradient by it run."""
+    w = ag.tensor(VALUES, requires_grad=True)
+    inside = ag.compile(lambda x: ag.grad((w * x).sum(), w))
+    outside = ag.compile(lambda x: w * x)
+    np.testing.assert_array_equal(inside(X), X)
+    handle = w.register_hook(lambda g: 5 * g)
+    with pytest.warns(UserWarning, match="a tensor from outside that has hooks"):
+        np.testing.assert_array_equal(inside(X), 5 * X)
+    np.testing.assert_array_equal(ag.grad(outside(X).sum(), w), 5 * X)
+    handle.remove()
+    np.testing.assert_array_equal(inside(X), X)
+    np.testing.assert_array_equal(ag.grad(outside(X).sum(), w), X)
+
+
+def _of_its_source(w: Any, h: Any, x: Any) -> Any:
+    return ag.grad((h * x).sum() + (w * x).sum(), w, retain_graph=True)
+
+
+def _of_its_source_alone(w: Any, h: Any, x: Any) -> Any:
+    return ag.grad((h * x).sum(), [w], retain_graph=True, materialize_grads=True)[0]
+
+
+def _at_an_edge(w: Any, h: Any, x: Any) -> Any:
+    edge = ag.autograd.graph.get_gradient_edge(w)
+    return ag.grad((h * w * x).sum(), [edge], retain_graph=True, materialize_grads=True)[0]
+
+
+@pytest.mark.parametrize("gradient", [_of_its_source, _of_its_source_alone, _at_an_edge])
+def test_a_gradient_in_a_graph_from_outside(gradient: Any) -> None:
+    w = ag.tensor(VALUES, requires_grad=True)
+    h = w * w
+    compiled = ag.compile(lambda x: gradient(w, h, x))
+    with pytest.warns(UserWarning, match="computes a gradient in a graph from outside"):
+        np.testing.assert_array_equal(compiled(X), gradient(w, h, X))
+    np.testing.assert_array_equal(compiled(2 * X), gradient(w, h, 2 * X))
+
+
+def test_a_gradient_by_an_argument_that_others_were_made_from() -> None:
+    def residual(u: Any, x: Any) -> Any:
+        return ag.grad((u * x).sum(), x, retain_graph=True)
+
+    compiled = ag.compile(residual)
+    x = ag.tensor(X, requires_grad=True)
+    u = ag.tensor(VALUES, requires_grad=True)
+    np.testing.assert_array_equal(compiled(u, x), VALUES)  # neither was made from the other
+    with pytest.warns(UserWarning, match="computes a gradient in a graph from outside"):
+        np.testing.assert_array_equal(compiled(x * x, x), residual(x * x, x))
+
+
+def test_hooks_of_an_argument() -> None:
+    compiled = ag.compile(lambda x: ag.grad((x * x).sum(), x))
+    x = ag.tensor(X, requires_grad=True)
+    np.testing.assert_array_equal(compiled(x), 2 * X)
+    x.register_hook(lambda g: 5 * g)
+    with pytest.warns(UserWarning, match="a tensor from outside that has hooks"):
+        np.testing.assert_array_equal(compiled(x), 10 * X)
+
+
 def test_signs_and_types_tell_static_arguments_apart() -> None:
     f = ag.compile(lambda x, k: x * k, static_argnums=1)
     assert not np.signbit(f(np.ones(2), 0.0)).any()

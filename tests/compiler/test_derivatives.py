@@ -272,28 +272,21 @@ def test_each_use_beside_a_parameter_after_each_other_use(
 def test_more_of_a_while_loop_has_tangents_than_cotangents() -> None:
     start, k = np.array([0.3, 0.7]), np.array([1.3, 0.9])
 
-    def body(state: Any) -> Any:
-        i, b, a = state
-        return i + 1, b * k_, ag.sin(a) + 0.1 * b
+    def step(k: Any) -> Any:
+        return lambda s: (s[0] + 1, s[1] * k, ag.sin(s[2]) + 0.1 * s[1])
 
-    def by_loop(u: Any) -> Any:
-        return ag.func.while_loop(lambda s: s[0] < 3, body, (np.int64(0), k_ * 1.0, u))[2]
+    def by_loop(u: Any, k: Any) -> Any:
+        return ag.func.while_loop(lambda s: s[0] < 3, step(k), (np.int64(0), k * 1.0, u))[2]
 
-    def by_python(u: Any) -> Any:
-        state = (0, k_ * 1.0, u)
+    def by_python(u: Any, k: Any) -> Any:
+        state = (0, k * 1.0, u)
         for _ in range(3):
-            state = body(state)
+            state = step(k)(state)
         return state[2]
 
     def slope(function: Any) -> Any:
-        def of_k(k: Any) -> Any:
-            nonlocal k_
-            k_ = k
-            return ag.func.grad(lambda u: ag.sum(function(u) ** 2))(start)
+        return lambda k: ag.func.grad(lambda u: ag.sum(function(u, k) ** 2))(start)
 
-        return of_k
-
-    k_: Any = k
     _, expected = ag.func.jvp(slope(by_python), (k,), (np.ones(2),))
     _, found = ag.func.jvp(ag.compile(slope(by_loop)), (k,), (np.ones(2),))
     np.testing.assert_allclose(found, expected, rtol=1e-13)

@@ -126,8 +126,6 @@ def _through_others(x: Any) -> Any:
 
 
 class _Model:
-    scale: Any
-
     def __init__(self, x: Any) -> None:
         self.x = x
 
@@ -149,8 +147,10 @@ def _by_methods(x: Any) -> Any:
 
 
 def _by_class(x: Any) -> Any:
-    _Model.scale = x
-    return cond(x > 0, lambda: ag.log(_Model.scale), lambda: 3 * _Model.scale)
+    class Held:
+        scale = x
+
+    return cond(x > 0, lambda: ag.log(Held.scale), lambda: 3 * Held.scale)
 
 
 def _in_loops_and_choices(x: Any) -> Any:

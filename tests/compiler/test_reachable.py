@@ -6,6 +6,7 @@ A compiled function computes what the function itself computes, after each chang
 from __future__ import annotations
 
 import array
+import builtins
 import collections
 import configparser
 import contextvars
@@ -569,6 +570,164 @@ def an_estimator() -> Case:
     return lambda x: x * held.coef_.sum(), lambda: setattr(held, "coef_", np.full(3, 4.0))
 
 
+# --- names that appear, types, and what Python's syntax reads ------------------------------------
+
+
+def _written(text: str, **variables: Any) -> tuple[Any, dict[str, Any]]:
+    """A function in a module of its own, and the variables of that."""
+    scope = {"ag": ag, "__name__": "__main__", **variables}
+    exec(text, scope)
+    return scope["function"], scope
+
+
+@case
+def a_builtin_function_that_a_global_variable_hides() -> Case:
+    function, scope = _written("def function(x): return x * len((1, 2, 3))")
+    return function, lambda: scope.update(len=lambda _: 7)
+
+
+@case
+def a_global_variable_that_appears() -> Case:
+    function, scope = _written("""def function(x):
+        try:
+            return x * FACTOR
+        except NameError:
+            return x""")
+    return function, lambda: scope.update(FACTOR=5)
+
+
+@case
+def a_builtin_function_of_the_user(name: str = "a_function_of_tests") -> Case:
+    setattr(builtins, name, lambda: 2)
+    function, _ = _written(f"def function(x): return x * {name}()")
+    return function, lambda: setattr(builtins, name, lambda: 9)
+
+
+@case
+def an_attribute_that_appears() -> Case:
+    held = types.SimpleNamespace()
+
+    def function(x: Any) -> Any:
+        try:
+            return x * held.factor
+        except AttributeError:
+            return x
+
+    return function, lambda: setattr(held, "factor", 5.0)
+
+
+class Named:
+    """An object whose text, number of attributes, and attributes depend on what it holds."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def __hash__(self) -> int:
+        return len(self.text)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+
+class Hiding:
+    def __init__(self) -> None:
+        self.table = {"factor": 2.0}
+
+    def __getattribute__(self, name: str) -> Any:
+        table = object.__getattribute__(self, "table")
+        return table[name] if name == "factor" else object.__getattribute__(self, name)
+
+
+def _by_match(held: Any) -> Any:
+    def function(x: Any) -> Any:
+        match held:
+            case Named(text="ab"):
+                return x * 2
+            case _:
+                return x
+
+    return function
+
+
+_OF_OBJECTS: dict[str, Callable[[Any], Any]] = {
+    "all attributes": lambda held: lambda x: x * len(vars(held)),
+    "attributes by __dict__": lambda held: lambda x: x * len(held.__dict__),
+    "names of attributes": lambda held: lambda x: x * len(dir(held)),
+}
+_OF_TEXTS: dict[str, Callable[[Any], Any]] = {
+    "str": lambda held: lambda x: x * len(str(held)),
+    "repr": lambda held: lambda x: x * len(repr(held)),
+    "a formatted text": lambda held: lambda x: x * len(f"{held}"),
+    "hash": lambda held: lambda x: x * hash(held),
+    "match": _by_match,
+}
+
+
+def _of_objects(of: Any, change: Callable[[Any], None]) -> Callable[[], Case]:
+    def make() -> Case:
+        held = Named("ab")
+        return of(held), lambda: change(held)
+
+    return make
+
+
+CASES.update(
+    {n: _of_objects(of, lambda held: setattr(held, "more", 1)) for n, of in _OF_OBJECTS.items()}
+)
+CASES.update(
+    {n: _of_objects(of, lambda held: setattr(held, "text", "abc")) for n, of in _OF_TEXTS.items()}
+)
+
+
+@case
+def the_class_of_an_object() -> Case:
+    class Other(Named):
+        pass
+
+    held = Named("")
+    return (
+        lambda x: x * 2 if isinstance(held, Other) else x,
+        lambda: setattr(held, "__class__", Other),
+    )
+
+
+@case
+def an_attribute_that_a_method_of_python_finds() -> Case:
+    held = Hiding()
+    return lambda x: x * held.factor, lambda: held.table.update(factor=5.0)
+
+
+@case
+def a_weak_set() -> Case:
+    held, kept = weakref.WeakSet(), [Named("")]
+    held.update(kept)
+    return lambda x: x * len(held), lambda: (kept.append(Named("")), held.add(kept[-1]))
+
+
+@case
+def a_method_of_an_object_made_inside() -> Case:
+    factors = [2.0]
+
+    class Factor:
+        def __enter__(self) -> Any:
+            return factors[0]
+
+        def __exit__(self, *error: object) -> None:
+            pass
+
+    def function(x: Any) -> Any:
+        with Factor() as factor:
+            return x * factor
+
+    return function, lambda: factors.__setitem__(0, 5.0)
+
+
 # --- rules of users' ops -------------------------------------------------------------------------
 
 
@@ -718,6 +877,76 @@ def test_each_call_changes_what_it_reads(make: Any, requires_grad: bool) -> None
                 np.testing.assert_array_equal(found, expected)
 
 
+# Ways to put an array into something from outside, and what finds it there.
+def _into_a_global_variable() -> Any:
+    text = """def function(x):
+        global kept
+        kept = x * 2
+        return x"""
+    function, scope = _written(text)
+    return function, lambda: scope["kept"]
+
+
+def _into_a_variable() -> Any:
+    kept = None
+
+    def function(x: Any) -> Any:
+        nonlocal kept
+        kept = x * 2
+        return x
+
+    return function, lambda: kept
+
+
+def _into_a_list() -> Any:
+    kept: list[Any] = [None]
+
+    def function(x: Any) -> Any:
+        kept[0] = (x * 2, 1)
+        return x
+
+    return function, lambda: kept[0][0]
+
+
+class Keeps:
+    def __call__(self, x: Any) -> Any:
+        self.kept = x * 2
+        return x
+
+    def method(self, x: Any) -> Any:
+        return self(x)
+
+
+def _into_an_object() -> Any:
+    made = Keeps()
+    return made, lambda: made.kept
+
+
+def _into_the_object_of_a_method() -> Any:
+    made = Keeps()
+    return made.method, lambda: made.kept
+
+
+STORES = [
+    _into_a_global_variable,
+    _into_a_variable,
+    _into_a_list,
+    _into_an_object,
+    _into_the_object_of_a_method,
+]
+
+
+@over("make", [Row(make.__name__, make.__name__, make) for make in STORES], first=len(STORES))
+def test_what_a_function_keeps_is_an_array(make: Any) -> None:
+    function, kept = make()
+    compiled = ag.compile(function)
+    with pytest.warns(UserWarning, match="puts arrays into a variable, a container or an object"):
+        compiled(X)
+    for i in range(3):
+        compiled(X * i)
+        np.testing.assert_array_equal(kept(), X * i * 2)
+
+
 def test_a_cache_that_is_filled_once() -> None:
     held: dict[str, Any] = {}
 
@@ -767,6 +996,20 @@ def test_attributes_that_cannot_be_read() -> None:
     held = Unreadable()
     compiled = ag.compile(lambda x: x * held.number if hasattr(x, "secret") else x * 2)
     np.testing.assert_array_equal(compiled(X), 2 * X)
+
+
+class Unnamed:
+    """An object that has some attributes only, not even a class."""
+
+    def __getattribute__(self, name: str) -> Any:
+        return {"number": 3.0}[name]
+
+
+def test_an_object_that_has_no_class_is_not_compiled() -> None:
+    held = Unnamed()
+    compiled = ag.compile(lambda x: x * held.number)
+    with pytest.warns(UserWarning, match="reads from a Unnamed, whose __class__ cannot be read"):
+        np.testing.assert_array_equal(compiled(X), 3 * X)
 
 
 @pytest.mark.parametrize("source", [random.Random(0).random, np.random.RandomState(0).rand])

@@ -1,6 +1,7 @@
 """Random numbers by keys: the same everywhere, of the right distributions, differentiable."""
 
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -67,6 +68,21 @@ def test_keys():
         random.normal(np.zeros(2), (3,))
     with pytest.raises(TypeError, match=r"random\.key"):
         random.normal(7, (3,))
+
+
+def test_numbers_that_are_folded_in_may_be_those_of_a_loop() -> None:
+    def draws(key: Any) -> Any:
+        def step(i: Any, total: Any) -> Any:
+            return total + random.normal(random.fold_in(key, i), (3,))
+
+        return ag.func.fori_loop(0, 4, step, np.zeros(3))
+
+    wanted = sum(random.normal(random.fold_in(KEY, i), (3,)) for i in range(4))
+    np.testing.assert_allclose(draws(KEY), wanted)
+    np.testing.assert_allclose(ag.compile(draws)(KEY), wanted)
+    several = ag.func.vmap(lambda i: random.fold_in(KEY, i))(np.arange(4))
+    for i in range(4):
+        np.testing.assert_array_equal(several[i], random.fold_in(KEY, i))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])

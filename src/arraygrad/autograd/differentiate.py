@@ -13,7 +13,7 @@ from ..arrays.batched import Batched
 from ..arrays.tensor import Tensor, tensor_type_at
 from ..backends import backend_of
 from ..core.levels import in_flight
-from ..core.modes import ModeContext, current_modes, enable_grad, stand_in_for
+from ..core.modes import ModeContext, current_modes, enable_grad
 from ..core.nodes import GradientEdge, Leaf, Node, recorder
 from ..errors import UnusedInputError
 from ..ops.define.library import declare
@@ -228,8 +228,8 @@ def gradients(
         with _recording():
             return gradients(outputs, inputs, grad_outputs, retain_graph, True, *others)
     modes = current_modes()
-    if modes.closing is not None:
-        inputs = [stand_in_for(x) for x in inputs]
+    if modes.closing is not None and modes.closing.traces:
+        inputs = modes.closing.targets(inputs)
     level = Tensor.level
     if not are_outermost(outputs, inputs):
         inside = any(map(is_inside, outputs))

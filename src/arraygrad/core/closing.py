@@ -37,8 +37,9 @@ class Closing:
         The tensors from outside, in the order in which the function met them.
     stand_ins : list
         What stands for each of them.
-    gradients : list of pairs
-        Tensors whose `.grad` the function has read, with what it was.
+    reads : list of triples
+        What the function has read of tensors: the tensor, a function that reads it, and what it
+        was.
     """
 
     traces = True  # whether the function becomes a program, which runs in its place
@@ -50,7 +51,7 @@ class Closing:
         if around is not None:
             self.level = around.level
         self.captured: list[Any] = []
-        self.gradients: list[tuple[Any, Any]] = [] if around is None else around.gradients
+        self.reads: list[tuple[Any, Any, Any]] = [] if around is None else around.reads
         self.stand_ins: list[Any] = []
         # By identity, with the array inside: a write in the function may replace it.
         self._known: dict[int, tuple[Any, Any]] = {}
@@ -67,6 +68,12 @@ class Closing:
         if found is not given:
             self.put(x, found)
         return found
+
+    def targets(self, inputs: list[Any]) -> list[Any]:
+        """What takes the place of tensors by which the function computes a gradient."""
+        if self._around is not None:  # which may refuse
+            self._around.targets(inputs)
+        return list(map(self.inside, inputs))
 
     def put(self, x: Any, stand_in: Any) -> None:
         """Let something take the place of a tensor from outside."""

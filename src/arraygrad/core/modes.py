@@ -97,7 +97,7 @@ def note_gradient(x: Any, gradient: Any) -> None:
     """Tell the function that is being traced, if there is one, that it has read a `.grad`."""
     closing = _modes.get().closing
     if closing is not None and closing.traces:
-        closing.gradients.append((x, gradient))
+        closing.reads.append((x, functools.partial(getattr, x, "grad"), gradient))
 
 
 class ModeContext:

@@ -145,6 +145,12 @@ class Node:
         """A dictionary for notes about the node; anomaly detection keeps the user's line here."""
         return self.extra().metadata
 
+    @property
+    def is_hooked(self) -> bool:
+        """Whether it has hooks, which may change its cotangent anywhere."""
+        extras = self.extras
+        return extras is not None and bool(extras.hooks or extras.pre or extras.post)
+
     def extra(self) -> Extras:
         """The node's `Extras`, made when first needed."""
         if self.extras is None:

@@ -127,7 +127,7 @@ class Liveness:
         parent = node.edges[0]
         if self.known:
             mask = self._take(node)
-            if mask is not None and not (node.extras is not None and _is_hooked(node)):
+            if mask is not None and not node.is_hooked:
                 masks = self.known.setdefault(parent, Live([None] * len(parent.shape))).mask
                 masks[node.index] = mask
 
@@ -176,7 +176,7 @@ class Liveness:
             mask = None if known is None else _masks_of_all(node, g, known.mask)
         else:
             mask = self._take(node) if node in self.known else None
-        if node.extras is not None and _is_hooked(node):
+        if node.is_hooked:
             return None
         if mask is None:
             if not kind.overwrites:
@@ -261,12 +261,6 @@ def _can_be_followed(g: Any, shape: Any) -> bool:
 def _some(g: Any) -> Any:
     """The cotangent of a node, or of one of its outputs."""
     return next(part for part in g if part is not None) if isinstance(g, list) else g
-
-
-def _is_hooked(node: Node) -> bool:
-    """Whether a node has hooks, which may change its cotangent anywhere."""
-    extras = node.extras
-    return extras is not None and bool(extras.hooks or extras.pre or extras.post)
 
 
 def _masks_of_all(node: Node, g: list[Any], masks: list[Mask | None]) -> list[Mask]:

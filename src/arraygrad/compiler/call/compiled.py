@@ -305,19 +305,20 @@ class _Program:
                 run_traced(flat, *given, finish, specialize)
             if self._op is not None:
                 self.decisions = self._op.decisions
-                self.guards.traced(self._op.hidden, self._op.read, self._op.read_gradients)
+                self.guards.traced(self._op.hidden, self._op.read, self._op.reads)
 
     def _finish(self, outcome: Outcome) -> None:
         self._build = outcome.form()
         self.decisions = Decisions(outcome, self._make)
         self._structure = outcome.structure()
         self._plain = self._make(outcome.trace.program, outcome.inputs, outcome.outputs)
-        self.guards.traced(outcome.captured, outcome.trace.read, outcome.gradients)
+        self.guards.traced(outcome.captured, outcome.trace.read, outcome.reads)
 
     def fits(self, arguments: Arguments) -> bool:
         """Whether it is right for these arguments, and what it reads from outside."""
         arrays = [arguments.leaves[i] for i in self._positions]
-        return self.guards.hold() and self.decisions.hold(arrays)
+        is_right = self.guards.hold() and self.decisions.hold(arrays)
+        return is_right and (self._op is None or self._op.fits(arguments.leaves))
 
     @property
     def is_op(self) -> bool:

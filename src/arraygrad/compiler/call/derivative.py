@@ -36,7 +36,7 @@ from ..trace.bodies import is_recorded
 from ..trace.program import Call, Node
 from ..trace.traced import Traced
 from .decisions import Decisions
-from .tracing import Outcome, has_values, run_traced, values_like
+from .tracing import NotTraceable, Outcome, check_target, has_values, run_traced, values_like
 
 Backward = tuple[Runner, list[int], list[int]]
 Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -111,7 +111,7 @@ class Differentiable:
                 model[positions[i]] = _leaf_over(values_like(arrays[i]))
             finish = functools.partial(self._finish, any(map(is_recorded, arrays)))
             can_decide = specialize and all(map(has_values, arrays))
-            run_traced(function, model, positions, finish, can_decide)
+            run_traced(function, model, positions, finish, can_decide, leaves)
         self.run = self._declared()
 
     # --- the two programs ---
@@ -120,9 +120,9 @@ class Differentiable:
         """Take from the trace what the op needs."""
         self.build = outcome.form()
         self.places = outcome.places
-        self.read, self.read_gradients = outcome.trace.read, outcome.gradients
+        self.read, self.reads = outcome.trace.read, outcome.reads
         self.decisions = Decisions(outcome, self._make)
-        self.hidden = outcome.captured
+        self.hidden, self._asked = outcome.captured, outcome.asked
         count = len(outcome.inputs)
         self.moving += [count + i for i, t in enumerate(outcome.stand_ins) if t.requires_grad]
         self.outputs = outcome.outputs
@@ -175,6 +175,15 @@ class Differentiable:
         return self._made.get(wanted) or self._once(wanted, made)  # type: ignore[no-any-return]
 
     # --- the op ---
+
+    def fits(self, leaves: Sequence[Any]) -> bool:
+        """Whether gradients inside it, by its arguments, depend on nothing else."""
+        try:
+            for i in self._asked:
+                check_target(leaves[i], [*self.hidden, *leaves])
+        except NotTraceable:
+            return False
+        return True
 
     def executables(self) -> list[Executable]:
         """The programs that it has run so far, for its value and its derivatives."""

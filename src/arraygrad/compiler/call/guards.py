@@ -33,6 +33,7 @@ from ...arrays.tensor import Tensor
 from ...core.array import plain
 from ...core.modes import is_tracing
 from ...core.nodes import record, recorder, stage
+from ...core.structures import taken_apart
 from ...core.versions import refused_writes, writes_to
 from ..llvm.objects import addresses_of
 from ..trace.traced import Traced
@@ -93,14 +94,15 @@ class Guards:
         self._reads_arrays = not names.isdisjoint(_OF_TENSORS)
         if not names.isdisjoint(_DRAWS):  # else another thread may be who draws
             self._sources += [(read, read()) for read in _OF_ALL]
+        for root in (function, *static):
+            self._remember(root)
         for read, value, is_known in found:
             is_file = isinstance(value, io.IOBase)  # to print to
             if isinstance(value, Iterator) and not is_file and not is_users(type(value)):
                 raise NotTraceable(f"reads from a {type(value).__name__}")
             if (source := _source(value)) is not None:
                 self._sources.append((source, source()))
-            if isinstance(value, list | dict | set | deque):
-                self._before.append((value, value.copy()))
+            self._remember(value)
             if isinstance(value, CONTAINERS):
                 self._contents.append((read, Contents.of(value)))
             if isinstance(value, np.ndarray):
@@ -109,6 +111,13 @@ class Guards:
                 self._same.append((read, value))
             if isinstance(value, Tensor):
                 self._note(value)
+
+    def _remember(self, value: Any) -> None:
+        """Copy a container, or the attributes of a user's object, which the function may change."""
+        attributes = getattr(value, "__dict__", None) if is_users(type(value)) else None
+        for found in (value, attributes):
+            if isinstance(found, list | dict | set | deque):
+                self._before.append((found, found.copy()))
 
     def _note(self, tensor: Tensor) -> None:
         if isinstance(tensor._array, np.ndarray | np.generic):
@@ -123,7 +132,7 @@ class Guards:
         self,
         captured: Iterable[Tensor] = (),
         read: Iterable[tuple[Any, Any]] = (),
-        gradients: Iterable[tuple[Any, Any]] = (),
+        reads: Iterable[tuple[Read, Any]] = (),
     ) -> None:
         """Take note of what the trace has shown, and done.
 
@@ -133,11 +142,11 @@ class Guards:
             The tensors from outside that the function has met.
         read : iterable of pairs of arrays
             Arrays whose elements the function has read, and copies of them.
-        gradients : iterable of pairs
-            Tensors whose `.grad` the function has read, with what it was.
+        reads : iterable of pairs
+            Functions that read what the function has read of tensors, with what it was.
         """
-        self._same += [(functools.partial(getattr, x, "grad"), value) for x, value in gradients]
-        self._check_containers()
+        self._same += reads
+        self._check_leaks()
         if any(repr(read()) != repr(state) for read, state in self._sources):
             warnings.warn(
                 "a compiled function draws random numbers, which happens only while it is traced: "
@@ -155,18 +164,19 @@ class Guards:
             self._elements.setdefault(id(array), (array, _kept(array, copy)))
         self.quick = self._expression().function()
 
-    def _check_containers(self) -> None:
-        """Raise if the function has put an array into a container from outside; and take it out."""
-        leaked = False
+    def _check_leaks(self) -> None:
+        """Raise if the function has put an array into something from outside; and take it out."""
+        leaked = any(_leaks(read, value) for read, value in self._same)
         for now, before in self._before:
-            values = now.values() if isinstance(now, dict) else now
-            if any(isinstance(plain(v), Traced) for v in values):
+            found, known = (x.values() if isinstance(x, dict) else x for x in (now, before))
+            old = set(map(id, known))
+            if any(id(v) not in old and _has_traced(v) for v in found):
                 leaked = True
                 now.clear()
                 now.extend(before) if isinstance(now, list | deque) else now.update(before)
         self._before.clear()
         if leaked:
-            raise NotTraceable("puts arrays into a container from outside")
+            raise NotTraceable("puts arrays into a variable, a container or an object from outside")
 
     def _expression(self) -> Expression:
         found = Expression()
@@ -212,6 +222,20 @@ class Guards:
         if not all(contents.are_in(read()) for read, contents in self._contents):
             return False
         return all(_has_bits(array, copy) for array, copy in self._elements.values())
+
+
+def _has_traced(value: Any) -> bool:
+    """Whether there is an array of a trace in a value."""
+    return any(isinstance(plain(leaf), Traced) for leaf in taken_apart(value)[0])
+
+
+def _leaks(read: Read, value: Any) -> bool:
+    """Whether an array of a trace has taken the place of what was read from outside."""
+    try:
+        now = read()
+    except Exception:  # it is gone
+        return False
+    return now is not value and _has_traced(now)
 
 
 def _refuse() -> None:

@@ -10,7 +10,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from .reachable import Read, itself
+from .reachable import MISSING, Read, itself
 
 
 class Expression:
@@ -61,13 +61,14 @@ class Expression:
             if read.func is itself:
                 return self.name(read.args[0])
             return f"{self.name(read.func)}({', '.join(map(self.name, read.args))})"
-        if getattr(read, "may_appear", False):
-            return f"{self.name(read)}()"
+        may_appear = getattr(read, "may_appear", False)
         of, name = getattr(read, "of", None), getattr(read, "name", None)
-        if of is not None and isinstance(name, str) and name.isidentifier():
-            return f"{self._read(of)}.{name}"
         if of is not None and hasattr(read, "key"):
+            if may_appear:
+                return f"{self._read(of)}.get({self.name(read.key)}, {self.name(MISSING)})"
             return f"{self._read(of)}[{self.name(read.key)}]"
+        if of is not None and not may_appear and isinstance(name, str) and name.isidentifier():
+            return f"{self._read(of)}.{name}"
         return f"{self.name(read)}()"
 
     def function(self) -> Callable[[], bool]:

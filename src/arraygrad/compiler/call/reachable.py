@@ -9,6 +9,7 @@ objects are not looked into, but for containers, buffers and context variables.
 
 from __future__ import annotations
 
+import builtins
 import ctypes
 import dis
 import functools
@@ -41,8 +42,9 @@ import numpy as np
 from ...core.cpython import is_library_file
 from ...ops.define.op import Op
 from ...ops.define.rules import Rule
+from .tracing import NotTraceable
 
-_MISSING = object()
+MISSING = object()
 _UNSET = object()  # the value of a context variable that has none
 MAPPINGS = (dict, MappingProxyType)
 CONTAINERS = (*MAPPINGS, list, tuple, set, frozenset, deque)
@@ -117,16 +119,18 @@ class _Walk:
         """Find what can be reached from some values."""
         rest: list[tuple[Read, Any, int]] = []
         for root in roots:
+            _check(root)
             self._visited[id(root)] = root
             rest.append((functools.partial(itself, root), root, 0))
         while rest and len(self.found) < MOST:
             read, value, depth = rest.pop()
             for part in self._parts(read, value):
                 found = part()
-                if found is _MISSING:
+                if found is MISSING:
                     if isinstance(part, _Attribute | _Item) and part.may_appear:
                         self.found.append(Found(part, found, False))
                     continue
+                _check(found)
                 if isinstance(found, ModuleType) and not _is_of_user(found.__name__):
                     continue
                 is_new = self._goes_into(found)
@@ -180,7 +184,7 @@ class _Walk:
         elif isinstance(value, type):
             if is_users(value):
                 own = {name for kind in value.__mro__[:-1] for name in vars(kind)}
-                own = {*self._names_in(own), *own.intersection(_OF_NEW_OBJECTS)}
+                own = {*self._names_in(own), *filter(self._is_called_by_python, own)}
                 yield from (_Attribute(read, n) for n in sorted(own))
             if is_users(type(value)):
                 yield _Attribute(read, "__class__")
@@ -204,6 +208,12 @@ class _Walk:
         if isinstance(value, CONTAINERS) and is_users(type(value)):
             yield from self._of_object(read, value)
 
+    def _is_called_by_python(self, name: str) -> bool:
+        """Whether Python calls a method of a user: for operators, items, attributes, `with`, ..."""
+        if name in _BY_FUNCTIONS:
+            return name.strip("_") in self._attributes
+        return name.startswith("__") and name.endswith("__") and name not in _NEVER_CALLED
+
     def _names_in(self, own: Iterable[str]) -> list[str]:
         """Which of some attributes a function may read. By a text, it may read any of them."""
         self.chose = True
@@ -217,7 +227,7 @@ class _Walk:
             yield functools.partial(itself, op)
             return
         for cell in function.__closure__ or ():
-            if _content(cell) is not _MISSING:
+            if _content(cell) is not MISSING:
                 yield functools.partial(getattr, cell, "cell_contents")
         # By where it was written: a wrapper has the module of the function that it wraps.
         if not _is_of_user(str(function.__globals__.get("__name__"))):
@@ -228,8 +238,11 @@ class _Walk:
             yield from (_Attribute(read, n) for n in self._names_in(function.__dict__))
         variables: set[str] = set()
         for code in _codes(function.__code__):
-            self.names.update(code.co_names)
-            variables |= _global_names(code)
+            names, implied = _reads(code)
+            self.names.update(code.co_names, implied)
+            variables |= names
+            if not _MISSED.isdisjoint(code.co_names):
+                self.texts.update(code.co_names)
             for name in _imported(code, function.__globals__.get("__package__")):
                 yield _Item(functools.partial(itself, sys.modules), name, may_appear=True)
             if not _BY_TEXT.isdisjoint(code.co_names):
@@ -239,8 +252,13 @@ class _Walk:
                 texts = {text for text in texts if text.isidentifier()}
                 self.texts |= texts
                 variables |= texts
-        for name in sorted(variables & function.__globals__.keys()):
-            yield functools.partial(function.__globals__.get, name, _MISSING)
+        for name in sorted(variables):
+            if name in function.__globals__:
+                yield functools.partial(function.__globals__.get, name, MISSING)
+                continue
+            yield _Item(functools.partial(itself, function.__globals__), name, may_appear=True)
+            if name not in _BUILT_IN:
+                yield _Item(functools.partial(itself, vars(builtins)), name, may_appear=True)
         for name in ("__defaults__", "__kwdefaults__"):
             if getattr(function, name):
                 yield functools.partial(getattr, function, name)
@@ -248,8 +266,12 @@ class _Walk:
     def _of_object(self, read: Read, value: Any) -> Iterator[Read]:
         """The attributes of a user's object, and those of its type, as methods are."""
         own = getattr(value, "__dict__", {})
-        for name in self._names_in(own):
-            yield _Attribute(read, name)
+        if hasattr(value, "__dict__") and not _OF_ALL_NAMES.isdisjoint(self._attributes):
+            yield _Attribute(read, "__dict__")
+        else:
+            yield from (_Attribute(read, name) for name in self._names_in(own))
+        if not _OF_TYPES.isdisjoint(self._attributes):
+            yield _Attribute(read, "__class__")
         yield from self._of_type(read, value, own)
 
     def _of_type(self, read: Read, value: Any, own: Any) -> Iterator[Read]:
@@ -260,8 +282,8 @@ class _Walk:
             for base in kind.__mro__
             if is_users(base)
             for name, member in vars(base).items()
-            if isinstance(member, FunctionType) and _is_called_by_python(name)
-        }
+            if isinstance(member, FunctionType) and self._is_called_by_python(name)
+        } - _OF_NEW_OBJECTS
         for name in sorted((self._attributes | called).difference(own)):
             where = [base for base in kind.__mro__ if name in vars(base)]
             if not where:
@@ -286,12 +308,13 @@ def _content(cell: Any) -> Any:
     try:
         return cell.cell_contents
     except ValueError:  # a variable that has no value
-        return _MISSING
+        return MISSING
 
 
 # Ways to read attributes by texts.
 _RUNS_TEXT = {"eval", "exec"}
-_BY_TEXT = {"getattr", "hasattr", "vars", "globals", "__dict__", "attrgetter", *_RUNS_TEXT}
+_BY_TEXT = {"getattr", "__getattribute__", "hasattr", "vars", "globals", "__dict__", "attrgetter"}
+_BY_TEXT |= _RUNS_TEXT
 _NAMESPACES = (SimpleNamespace, Namespace)
 
 # Objects that hold functions, and the names of their parts.
@@ -309,12 +332,21 @@ _PARTS: dict[type, tuple[str, ...]] = {
 }
 _METHODS = (FunctionType, classmethod, staticmethod, property)
 _OF_NEW_OBJECTS = {"__init__", "__new__", "__post_init__"}
-_OTHERS = {"__del__", "__delattr__", "__hash__", "__reduce__", "__repr__", "__setattr__", "__str__"}
+_NEVER_CALLED = {"__del__", "__delattr__", "__reduce__", "__setattr__"}
+_BY_FUNCTIONS = {"__hash__", "__repr__", "__str__"}  # called by `hash`, `repr`, `str`
+_OF_TYPES = {"isinstance", "issubclass", "type"}  # functions that read the type of an object
+_OF_ALL_NAMES = {"vars", "dir", "__dict__"}  # ways to find out which attributes there are
+_MISSED = {"AttributeError", "Exception"}  # by which a function goes on if there is no attribute
+_BUILT_IN = frozenset(vars(builtins))
 
 
-def _is_called_by_python(name: str) -> bool:
-    """Whether Python calls a method for operators, items, attributes, loops or `with`."""
-    return name.startswith("__") and name.endswith("__") and name not in _OF_NEW_OBJECTS | _OTHERS
+def _check(value: Any) -> None:
+    """Refuse an object that does not say what it is."""
+    try:
+        value.__class__  # noqa: B018
+    except Exception as error:
+        reason = f"reads from a {type(value).__name__}, whose __class__ cannot be read"
+        raise NotTraceable(reason) from error
 
 
 class _Attribute:
@@ -327,9 +359,9 @@ class _Attribute:
 
     def __call__(self) -> Any:
         try:
-            return getattr(self.of(), self.name, _MISSING)
+            return getattr(self.of(), self.name, MISSING)
         except Exception:  # of a property
-            return _MISSING
+            return MISSING
 
 
 class _Item:
@@ -344,13 +376,14 @@ class _Item:
         try:
             return self.of()[self.key]
         except LookupError:
-            return _MISSING
+            return MISSING
 
 
 _OURS = __name__.partition(".")[0]
 _MEMBERS = (MemberDescriptorType, GetSetDescriptorType)
 # Modules of the standard library whose objects hold values of users.
-_OF_CONTAINERS = {"collections", "configparser", "contextlib", "functools", "queue", "weakref"}
+_OF_CONTAINERS = {"collections", "configparser", "contextlib", "functools", "queue"}
+_OF_CONTAINERS |= {"weakref", "_weakrefset"}
 
 
 @functools.lru_cache(4096)
@@ -401,10 +434,21 @@ def _is_kept(value: Any, name: str) -> bool:
 
 
 @functools.lru_cache(4096)
-def _global_names(code: Any) -> frozenset[str]:
-    """The global variables that a function reads: not the attributes, whose names may be equal."""
-    read = ("LOAD_GLOBAL", "LOAD_NAME")
-    return frozenset(i.argval for i in dis.get_instructions(code) if i.opname in read)
+def _reads(code: Any) -> tuple[frozenset[str], frozenset[str]]:
+    """The global variables of a function, and the functions that its syntax stands for.
+
+    The variables are not the attributes, whose names may be equal.
+    """
+    variables: set[str] = set()
+    functions: set[str] = set()
+    for step in dis.get_instructions(code):
+        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL"):
+            variables.add(step.argval)
+        elif step.opname == "MATCH_CLASS":
+            functions.update(("isinstance", "getattr"))
+        elif step.opname.startswith(("FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC")):
+            functions.update(("repr", "str"))
+    return frozenset(variables), frozenset(functions)
 
 
 @functools.lru_cache(4096)

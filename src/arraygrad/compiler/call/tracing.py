@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Number
 from typing import Any
 
 import numpy as np
 
 from ...arrays.tensor import Tensor
+from ...core import nodes
 from ...core.array import Array, plain
 from ...core.closing import Closing
 from ...core.modes import ModeContext
-from ...core.nodes import Leaf
 from ...core.structures import taken_apart
 from ...errors import DataDependentError, LazyError
 from ...func.trees import unwrapped
@@ -53,15 +54,17 @@ class Outcome:
         The tensors from outside that the function has met.
     stand_ins : list of Tensor
         What stands for each of them in the trace.
-    gradients : list of pairs
-        Tensors from outside whose `.grad` the function has read, with what it was.
+    reads : list of pairs
+        Functions that read what the function has read of tensors from outside, with what it was.
+    asked : list of int
+        The arguments by which the function has computed gradients.
     results, spec : list and optree's description
         All results: whether each is an output, and its number or value; and their structure.
     smooth : list of int
         The outputs that depend on tensors that require gradients: captured, or among the arguments.
     """
 
-    def __init__(self, trace: Trace, result: Any, own: Sequence[Tensor], closing: Closing) -> None:
+    def __init__(self, trace: Trace, result: Any, own: Sequence[Tensor], closing: _Tracing) -> None:
         leaves, self.spec = taken_apart(result)
         self.trace, self.own = trace, own
         self.inputs = [x.node for x in trace.inputs]
@@ -88,13 +91,13 @@ class Outcome:
                     f"{i} is of type {type(leaf).__name__}"
                 )
         self.captured, self.stand_ins = closing.captured, closing.stand_ins
-        read = closing.gradients
-        self.gradients = [(x, g) for x, g in read if not isinstance(plain(x), Traced)]
+        self.asked = closing.asked
+        self.reads = [(read, v) for x, read, v in closing.reads if not isinstance(plain(x), Traced)]
         sources = {t._node for t in (*own, *self.stand_ins) if t.requires_grad}
         self.smooth = [
             k
             for k, tensor in enumerate(self.tensors)
-            if tensor is not None and not sources.isdisjoint(_leaves(tensor))
+            if tensor is not None and not sources.isdisjoint(_graph(tensor))
         ]
 
     def structure(self) -> Any:
@@ -153,18 +156,15 @@ def _copy(constant: Any) -> Any:
     return np.array(constant) if isinstance(constant, np.ndarray) else constant
 
 
-def _leaves(tensor: Tensor) -> list[Leaf]:
-    """The leaves of the graph that a tensor depends on."""
-    rest = [] if tensor._node is None else [tensor._node]
-    seen = set(rest)
-    found = []
+def _graph(tensor: Any) -> set[nodes.Node]:
+    """The nodes of the graph that a tensor depends on."""
+    node = getattr(tensor, "_node", None)
+    rest = [] if node is None else [node]
+    found = set(rest)
     while rest:
-        node = rest.pop()
-        if isinstance(node, Leaf):
-            found.append(node)
-        for edge in node.edges:
-            if edge not in seen:
-                seen.add(edge)
+        for edge in rest.pop().edges:
+            if edge not in found:
+                found.add(edge)
                 rest.append(edge)
     return found
 
@@ -175,6 +175,7 @@ def run_traced(
     positions: Sequence[int],
     finish: Callable[[Outcome], Any],
     specialize: bool = False,
+    arguments: Sequence[Any] = (),
 ) -> Any:
     """Trace a function, and return what `finish` makes of the outcome while the trace is open.
 
@@ -190,11 +191,13 @@ def run_traced(
         Takes the outcome.
     specialize : bool
         Whether the function may decide by the values of the arguments.
+    arguments : sequence, optional
+        The arguments themselves, if `leaves` only stand for them.
     """
     trace = Trace([values_like(leaves[i]) for i in positions])
     trace.specializes = specialize and all(has_values(leaves[i]) for i in positions)
     try:
-        done = _run(trace, function, leaves, positions, finish)
+        done = _run(trace, function, leaves, positions, finish, arguments or leaves)
     except BaseException:
         trace.close()
         raise
@@ -203,7 +206,9 @@ def run_traced(
     return done
 
 
-def _run(trace: Trace, function: Any, leaves: Any, positions: Any, finish: Any) -> Any:
+def _run(
+    trace: Trace, function: Any, leaves: Any, positions: Any, finish: Any, arguments: Any
+) -> Any:
     given = list(leaves)
     tensors: list[tuple[int, Tensor, Traced]] = []
     for i, x in zip(positions, trace.inputs, strict=True):
@@ -212,7 +217,7 @@ def _run(trace: Trace, function: Any, leaves: Any, positions: Any, finish: Any) 
             tensor = given[i] = Tensor(x)
             tensor.requires_grad_(leaves[i].requires_grad)
             tensors.append((i, tensor, x))
-    closing = Closing(lambda x: _stand_in(trace, x))
+    closing = _Tracing(trace, {id(tensor): (i, arguments[i]) for i, tensor, _ in tensors})
     # The hooks of the caller are for what the op of the whole program saves.
     with ModeContext(anomaly=None, saved_hooks=None, closing=closing):
         try:
@@ -230,8 +235,51 @@ def _run(trace: Trace, function: Any, leaves: Any, positions: Any, finish: Any) 
                 )
         if any(s.array is not x for s, x in zip(closing.stand_ins, trace.given, strict=True)):
             raise TypeError(WRITES_OUTSIDE)
+        closing.own = {}  # the gradients to come are those of the function itself
         own = [tensor for _, tensor, _ in tensors]
         return finish(Outcome(trace, result, own, closing))
+
+
+class _Tracing(Closing):
+    """The mode in which a function is traced.
+
+    Attributes
+    ----------
+    own : dict
+        By the identity of what stands for a tensor among the arguments: its place, and the tensor.
+    asked : list of int
+        The places of arguments by which the function computes gradients.
+    """
+
+    def __init__(self, trace: Trace, own: dict[int, tuple[int, Any]]) -> None:
+        super().__init__(functools.partial(_stand_in, trace))
+        self.own = own
+        self.asked: list[int] = []
+
+    def targets(self, inputs: list[Any]) -> list[Any]:
+        """What takes the place of tensors by which the function computes a gradient."""
+        found = super().targets(inputs)
+        given = [x for _, x in self.own.values()]
+        for x, inside in zip(inputs, found, strict=True):
+            place, target = self.own.get(id(x), (None, x))
+            check_target(target, [*self.captured, *given])
+            if place is not None:
+                self.asked.append(place)
+            elif inside is not x:
+                self.reads.append((x, functools.partial(check_target, x), None))
+        return found
+
+
+def check_target(x: Any, others: Iterable[Any] = ()) -> None:
+    """Raise if the gradient by a tensor from outside depends on more than the function.
+
+    Its hooks are not traced, and neither are the ops by which it has become another tensor.
+    """
+    node = x._node if isinstance(x, Tensor) else getattr(x, "node", None)  # of an edge
+    if isinstance(x, Tensor) and node is not None and node.is_hooked:
+        raise NotTraceable("computes the gradient of a tensor from outside that has hooks")
+    if any(node in _graph(other) for other in others if other is not x):
+        raise NotTraceable("computes a gradient in a graph from outside")
 
 
 def _stand_in(trace: Trace, x: Any) -> Any:

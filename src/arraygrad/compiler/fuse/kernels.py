@@ -74,14 +74,10 @@ def body_of(kernel: Kernel, stored: set[Core], is_open: bool = False) -> KernelB
             _cut(body)
     inner = body.inner
     for i in body.instructions:  # arguments come first
-        if isinstance(i.does, Address | Inside):
-            i.varies = inner in i.does.steps or any(a.varies for a in i.args)
-            i.stage = max((a.stage for a in i.args), default=0)
-        elif isinstance(i.does, Fold):
-            i.stage = i.args[0].stage + 1
-        else:
-            i.varies = any(a.varies for a in i.args)
-            i.stage = max((a.stage for a in i.args), default=0)
+        i.stage = max((a.stage for a in i.args), default=0) + isinstance(i.does, Fold)
+        if not isinstance(i.does, Fold):
+            is_along = isinstance(i.does, Address | Inside) and inner in i.does.steps
+            i.varies = is_along or any(a.varies for a in i.args)
     return body
 
 

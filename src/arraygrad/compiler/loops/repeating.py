@@ -1,7 +1,7 @@
 """`while_loop` as an op: a loop whose condition and body are programs.
 
-Its forward derivative is the loop of the body's forward derivative. Its reverse pass is an op of
-its own: see `while_reverse`.
+Its forward derivative is a loop, too: see `stepping`. Its reverse pass is an op of its own: see
+`while_reverse`.
 """
 
 from __future__ import annotations
@@ -15,22 +15,15 @@ from ...core.array import Array
 from ...ops import any as any_of
 from ...ops import broadcast_to, reshape, where, zeros_like
 from ..run.loop_steps import WhileStep
-from ..trace.bodies import (
-    Body,
-    Loop,
-    in_batch,
-    is_smooth,
-    loop_op,
-    pushed,
-    traced_body,
-)
+from ..trace.bodies import Body, in_batch, is_smooth, loop_op, traced_body
 from ..trace.inference import Type
 from ..trace.program import needed
 from .lifted import closed, like_first
+from .stepping import Stepping
 from .while_reverse import WhilePulled
 
 
-class While(Loop):
+class While(Stepping):
     """A loop that goes on as long as a condition holds.
 
     Parameters
@@ -46,9 +39,8 @@ class While(Loop):
 
     def __init__(self, condition: Body, body: Body, states: int) -> None:
         self.condition, self.body, self.states = condition, body, states
-        self.of_condition = len(condition.inputs) - states
-        self.of_body = len(body.inputs) - states
-        self.constants = self.of_condition + self.of_body
+        self.asked = len(condition.inputs) - states
+        self.constants = len(body.inputs) - states
 
     def __repr__(self) -> str:
         return f"<while loop, {len(needed(self.body.outputs))} values>"
@@ -59,7 +51,7 @@ class While(Loop):
 
     def split(self, arrays: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
         """The constants of the condition, those of the body, and the state."""
-        a, b = self.of_condition, self.constants
+        a, b = self.asked, self.asked + self.constants
         return list(arrays[:a]), list(arrays[a:b]), list(arrays[b:])
 
     def compute(self, arrays: Sequence[Any]) -> list[Any]:
@@ -76,69 +68,18 @@ class While(Loop):
 
     # --- derivatives and batches ---
 
-    def moving(self, flags: Sequence[bool]) -> list[bool]:
-        """Which inputs of the body have a derivative, if inputs of the loop with a flag have."""
-        found = [*flags[self.of_condition :]]
-        while True:
-            out, before = self.body.moves(found), list(found)
-            for j in range(self.states):
-                found[self.of_body + j] |= out[j]
-            if found == before:
-                return found
-
-    def with_tangents(self, flags: Sequence[bool]) -> tuple[While, list[int]]:
-        """The loop of the forward derivative, and the inputs of the body that have tangents.
-
-        Its inputs are the constants of the condition and the body, the tangents of those of the
-        body, the state, and the tangents of the state.
-        """
-        moving = [i for i, flag in enumerate(self.moving(flags)) if flag]
-        b = self.of_body
-        states = [i - b for i in moving if i >= b]
-        made = pushed(self.body, moving, states)
-        own, more = made.inputs[: len(self.body.inputs)], made.inputs[len(self.body.inputs) :]
-        constants = sum(i < b for i in moving)
-        inputs = [*own[:b], *more[:constants], *own[b:], *more[constants:]]
+    def like(self, body: Body, constants: int, states: int) -> While:
+        """The same loop with another body, in whose state more parts come last."""
         count = len(self.condition.inputs)
+        more = body.inputs[constants + self.states : constants + states]
         condition = traced_body(
-            lambda given: self.condition(given[:count]),
-            [*self.condition.inputs, *(self.body.inputs[b + j] for j in states)],
+            lambda given: self.condition(given[:count]), [*self.condition.inputs, *more]
         )
-        return While(condition, Body(inputs, made.outputs), self.states + len(states)), moving
-
-    def joined(self, arrays: Sequence[Any], tangents: Sequence[Any], moving: Sequence[int]) -> Any:
-        """Arrays and tangents, in the order in which the loop with tangents takes them.
-
-        There is a tangent, or None for zero, for each input of the body.
-        """
-        for_condition, for_body, state = self.split(arrays)
-        own = [*for_body, *state]
-        filled = {i: zeros_like(own[i]) if tangents[i] is None else tangents[i] for i in moving}
-        b = self.of_body
-        first = [t for i, t in filled.items() if i < b]
-        return [
-            *for_condition,
-            *for_body,
-            *first,
-            *state,
-            *(t for i, t in filled.items() if i >= b),
-        ]
-
-    def push(self, arrays: Sequence[Any], tangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-        """The results, and their tangents."""
-        flags = [t is not None and is_smooth(a) for a, t in zip(arrays, tangents, strict=True)]
-        loop, moving = self.with_tangents(flags)
-        out = loop.run(self.joined(arrays, tangents[self.of_condition :], moving))
-        found = iter(out[self.states :])
-        results = out[: self.states]
-        return results, [
-            next(found) if self.of_body + j in moving else zeros_like(x)
-            for j, x in enumerate(results)
-        ]
+        return While(condition, body, states)
 
     def pull(self, gs: Any, wanted: Sequence[bool], out: Any, arrays: Sequence[Any]) -> list[Any]:
         """The cotangents of the inputs."""
-        a = self.of_condition
+        a = self.asked
         flags = [*wanted, *[False] * (len(arrays) - len(wanted))]
         targets = [i for i, w in enumerate(flags) if w and i >= a and is_smooth(arrays[i])]
         parts: list[Any] = [None] * len(arrays)
@@ -156,33 +97,21 @@ class While(Loop):
         the state has a second part: the last state from which each member went on. The body runs on
         that for members that have ended: there it is defined, and so are its derivatives.
         """
-        a, b, c = self.of_condition, self.of_body, self.constants
-        of_state = list(flags[c:])
-        while True:
-            body, found = in_batch(self.body, [*flags[a:c], *of_state], size)
-            condition, (differs,) = in_batch(self.condition, [*flags[:a], *of_state], size)
-            now = [True] * self.states if differs else []
-            now = now or [x or y for x, y in zip(of_state, found, strict=True)]
-            if now == of_state:
-                break
-            of_state = now
-
-        def fitted(out: list[Any]) -> list[Any]:
-            return [
-                broadcast_to(x, (size, *x.shape)) if w and not f else x
-                for x, f, w in zip(out, found, of_state, strict=True)
-            ]
-
+        a, b, c = self.asked, self.constants, self.asked + self.constants
+        body, _, of_state = self.batched_body(flags, size)
+        condition, (differs,) = in_batch(self.condition, [*flags[:a], *of_state], size)
         if not differs:
-            made = traced_body(lambda given: fitted(body(given)), body.inputs)
-            return While(condition, made, self.states), of_state, False
+            return While(condition, body, self.states), of_state, False
+        of_state = [True] * self.states
+        body, _, _ = self.batched_body([*flags[:c], *of_state], size)
+        condition, _ = in_batch(self.condition, [*flags[:a], *of_state], size)
         state = body.inputs[b:]
 
         def step(given: list[Any]) -> list[Any]:
             now, before = given[c : c + self.states], given[c + self.states :]
             (goes_on,) = condition([*given[:a], *now])
             start = _chosen(goes_on, now, before)
-            out = fitted(body([*given[a:c], *start]))
+            out = body([*given[a:c], *start])
             return [*_chosen(goes_on, out, now), *start]
 
         def goes_on(given: list[Any]) -> list[Any]:
@@ -210,7 +139,7 @@ class While(Loop):
         self, arrays: Sequence[Any], flags: Sequence[bool], of_state: Any, differs: bool, size: int
     ) -> list[Any]:
         """The inputs of the loop for a batch."""
-        c = self.constants
+        c = self.asked + self.constants
         state = [
             broadcast_to(x, (size, *x.shape)) if has and not flag else x
             for x, flag, has in zip(arrays[c:], flags[c:], of_state, strict=True)
@@ -219,7 +148,7 @@ class While(Loop):
             return [*arrays[:c], *state]
         # The body of the masked loop evaluates the condition, too.
         before = [x.detach() if isinstance(x, Array) else x for x in state]
-        return [*arrays[: self.of_condition], *arrays[:c], *state, *before]
+        return [*arrays[: self.asked], *arrays[:c], *state, *before]
 
 
 def _chosen(condition: Any, yes: Sequence[Any], no: Sequence[Any]) -> list[Any]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.nodes import recorder
 from ...func import budget
+from ...func.shapes import ShapeDtype
 from ...ops import concat, reshape
 from ..trace.bodies import is_smooth
 from .lifted import closed, like_first
@@ -25,7 +26,7 @@ def scan(
         state, y = step(given[:s], given[s:])
         return [*map(like_first, state, init), *y]
 
-    elements = [_Element(x) for x in xs]
+    elements = _elements(xs)
     if not all(hasattr(x, "dtype") for x in init):
         body, _ = closed(flat, [*init, *elements], may_not_run=not count)
         init = [
@@ -47,11 +48,9 @@ def scan(
     return out[:s], out[s:]
 
 
-class _Element:
-    """An element of an array along its first axis: its shape and dtype."""
-
-    def __init__(self, array: Any) -> None:
-        self.shape, self.dtype = tuple(array.shape[1:]), array.dtype
+def _elements(arrays: list[Any]) -> list[ShapeDtype]:
+    """What the elements of arrays along their first axes are like."""
+    return [ShapeDtype(x.shape[1:], x.dtype) for x in arrays]
 
 
 def _in_segments(
@@ -69,7 +68,7 @@ def _in_segments(
         state, ys = scan(step, given[:s], given[s:], length, reverse, memory)
         return [*state, *ys]
 
-    body, captured = closed(segment, [*init, *map(_Element, pieces)])
+    body, captured = closed(segment, [*init, *_elements(pieces)])
     loop = Scan(body, len(captured), s, whole, reverse, recomputes=True)
     out = loop.run([*captured, *init, *pieces])
     state = out[:s]

@@ -1,10 +1,7 @@
 """`scan` as an op: a loop whose body is a program.
 
-Its derivatives and batches are loops, too:
-
-forward   the loop of the body's forward derivative: tangents are a part of the state
-reverse   a loop in the other direction: see `scan_reverse`
-batch     the loop of the body for a batch
+Its derivatives and batches are loops, too: see `stepping`; and `scan_reverse` for the reverse pass,
+which is a loop in the other direction.
 """
 
 from __future__ import annotations
@@ -16,27 +13,24 @@ import numpy as np
 
 from ...core.array import Array
 from ...core.nodes import recorder
-from ...ops import broadcast_to, moveaxis, zeros_like
+from ...ops import broadcast_to, moveaxis
 from ..run.loop_steps import ScanStep
 from ..trace.bodies import (
     Body,
     Flags,
-    Loop,
-    in_batch,
     is_recorded,
     is_smooth,
     loop_op,
     operands,
-    pushed,
     settled,
-    spread,
 )
 from ..trace.inference import Type
 from ..trace.program import needed
 from .scan_reverse import Kept
+from .stepping import Stepping
 
 
-class Scan(Loop):
+class Scan(Stepping):
     """A loop of known length.
 
     Parameters
@@ -127,74 +121,11 @@ class Scan(Loop):
 
     # --- derivatives and batches ---
 
-    def moving(self, flags: Sequence[bool]) -> list[bool]:
-        """Which inputs of the body have a derivative, if those of the loop with a flag have one."""
-        found = list(flags)
-        while True:
-            out = self.body.moves(found)
-            before = list(found)
-            for j in range(self.states):
-                found[self.constants + j] |= out[j]
-            if found == before:
-                return found
-
-    def push(self, arrays: Sequence[Any], tangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-        """The results, and their tangents."""
-        given = [t is not None and is_smooth(a) for a, t in zip(arrays, tangents, strict=True)]
-        flags = self.moving(given)
-        moves = self.body.moves(flags)
-        c, s = self.constants, self.states
-        moving = [i for i, flag in enumerate(flags) if flag]
-        outs = [k for k, m in enumerate(moves) if (flags[c + k] if k < s else m)]
-        body = pushed(self.body, moving, outs)
-
-        count = len(self.body.inputs)
-
-        def grouped(values: Sequence[Any], more: Sequence[Any]) -> list[Any]:
-            """Constants, state and elements, each followed by their tangents."""
-            found: list[Any] = []
-            for low, high in ((0, c), (c, c + s), (c + s, count)):
-                found += values[low:high]
-                found += [m for m, i in zip(more, moving, strict=True) if low <= i < high]
-            return found
-
-        inputs = grouped(body.inputs[:count], body.inputs[count:])
-        number = len(self.body.outputs)
-        own, further = body.outputs[:number], body.outputs[number:]
-        of_state = [t for t, k in zip(further, outs, strict=True) if k < s]
-        of_rows = [t for t, k in zip(further, outs, strict=True) if k >= s]
-        outputs = [*own[:s], *of_state, *own[s:], *of_rows]
-        filled = [zeros_like(arrays[i]) if tangents[i] is None else tangents[i] for i in moving]
-        loop = self.like(
-            Body(inputs, outputs),
-            c + sum(flags[:c]),
-            s + len(of_state),
-        )
-        out = loop.run(grouped(arrays, filled))
-        state = iter(out[s : s + len(of_state)])
-        rows = iter(out[number + len(of_state) :])
-        results = [*out[:s], *out[s + len(of_state) : number + len(of_state)]]
-        chosen = set(outs)
-        moved = [
-            (next(state) if k < s else next(rows)) if k in chosen else zeros_like(x)
-            for k, x in enumerate(results)
-        ]
-        return results, moved
-
     def batch(self, arrays: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
         """The results for a batch, all with its axis in front."""
         c, s = self.constants, self.states
         size = next(a.shape[0] for a, flag in zip(arrays, flags, strict=True) if flag)
-        given = list(flags)
-        while True:
-            body, found = in_batch(self.body, given, size)
-            state = [a or b for a, b in zip(given[c : c + s], found, strict=False)]
-            if state == given[c : c + s]:
-                break
-            given[c : c + s] = state
-        wanted = [*state, *found[s:]]
-        if wanted != list(found):
-            body = spread(body, found, wanted, size)
+        body, given, wanted = self.batched_body(flags, size)
         taken = []
         for i, (a, is_there, needs) in enumerate(zip(arrays, flags, given, strict=True)):
             if i >= c + s and is_there:

@@ -46,11 +46,11 @@ class WhilePulled(Loop):
 
     def __init__(self, loop: While, targets: Sequence[int]) -> None:
         self.loop, self.targets = loop, list(targets)
-        self.flags = [False] * loop.of_condition + [
+        self.flags = [False] * loop.asked + [
             i in self.targets for i in range(len(loop.body.inputs))
         ]
         self.moving = [i for i, flag in enumerate(loop.moving(self.flags)) if flag]
-        b = loop.of_body
+        b = loop.constants
         # The parts of the state that have a cotangent.
         self.seeded = [i - b for i in self.moving if i >= b]
 
@@ -60,7 +60,7 @@ class WhilePulled(Loop):
     @property
     def carried(self) -> int:
         """The number of arrays that go from step to step: cotangents of the state, and sums."""
-        return len(self.seeded) + sum(i < self.loop.of_body for i in self.targets)
+        return len(self.seeded) + sum(i < self.loop.constants for i in self.targets)
 
     @functools.cached_property
     def back(self) -> Body:
@@ -69,7 +69,7 @@ class WhilePulled(Loop):
         What is carried are the cotangents of the state, and the sums of those of the constants that
         are wanted.
         """
-        loop, b = self.loop, self.loop.of_body
+        loop, b = self.loop, self.loop.constants
         pulled = Pulled(loop.body, self.moving)
         constants = [i for i in self.targets if i < b]
         gradients = pulled.gradients(self.seeded, [*(b + j for j in self.seeded), *constants])
@@ -88,12 +88,12 @@ class WhilePulled(Loop):
     def split(self, arrays: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """The inputs of the loop, and what is carried to the last step: the sums are zero."""
         given, gs = self._parts(arrays)
-        constants = [self.loop.body.inputs[i] for i in self.targets if i < self.loop.of_body]
+        constants = [self.loop.body.inputs[i] for i in self.targets if i < self.loop.constants]
         return given, [*gs, *(np.zeros(x.shape, x.dtype) for x in constants)]
 
     def cotangents(self, carried: Sequence[Any]) -> list[Any]:
         """The cotangents of the targets, from what is carried out of the first step."""
-        b = self.loop.of_body
+        b = self.loop.constants
         of_state = dict(zip(self.seeded, carried, strict=False))
         sums = iter(carried[len(self.seeded) :])
         return [next(sums) if i < b else np.array(of_state[i - b]) for i in self.targets]
@@ -130,9 +130,9 @@ class WhilePulled(Loop):
         state, by their places there. More of the state may have tangents than has cotangents.
         """
         loop = self.loop
-        made, places = loop.with_tangents([False] * loop.of_condition + moving)
+        made, places, _ = loop.with_tangents([False] * loop.asked + moving)
         inputs = loop.joined(arrays, tangents, places)
-        b = loop.of_body
+        b = loop.constants
         extra = sum(i < b for i in places)
         seeds = dict(zip(self.seeded, gs, strict=True))
         moved = [i - b for i in places if i >= b]
@@ -144,7 +144,7 @@ class WhilePulled(Loop):
         """The results, and their tangents."""
         given, gs = self._parts(arrays)
         t_given, t_gs = self._parts(tangents)
-        t_body = t_given[self.loop.of_condition :]
+        t_body = t_given[self.loop.asked :]
         moving = [t is not None or i in self.targets for i, t in enumerate(t_body)]
         loop, inputs, places, of_tangents = self._with_tangents(given, t_body, moving, gs)
         pulled = WhilePulled(loop, [places[i] for i in self.targets])
@@ -155,7 +155,7 @@ class WhilePulled(Loop):
     def pull(self, hs: Any, wanted: Sequence[bool], out: Any, arrays: Sequence[Any]) -> list[Any]:
         """The cotangents of the inputs."""
         given, gs = self._parts(arrays)
-        a = self.loop.of_condition
+        a = self.loop.asked
         t_body: list[Any] = [None] * len(self.loop.body.inputs)
         for i, h in zip(self.targets, hs, strict=True):
             t_body[i] = h
@@ -181,7 +181,7 @@ class WhilePulled(Loop):
         found = []
         for j in pulled.seeded:
             g = known.get(j)
-            like = inputs[loop.constants + j]
+            like = inputs[loop.asked + loop.constants + j]
             found.append(zeros_like(like) if g is None else g)
         return found
 
@@ -197,7 +197,7 @@ class WhilePulled(Loop):
         loop, of_state, differs = self.loop.in_batch(whole, size)
         inputs = self.loop.batched(given, whole, of_state, differs, size)
         # The masked loop has the constants of the condition in its body, too.
-        extra = self.loop.of_condition if differs else 0
+        extra = self.loop.asked if differs else 0
         pulled = WhilePulled(loop, [i + extra for i in self.targets])
         seeds = self._seeds(loop, pulled, inputs, dict(zip(self.seeded, gs, strict=True)))
         return pulled.run([*inputs, *seeds])

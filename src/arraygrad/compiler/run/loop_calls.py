@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,6 @@ from ..llvm.objects import addresses_of
 from ..lower.core import Core
 from .executable import ready
 
-# Called after each step, with the number of steps so far, and the state.
-After = Callable[[int, Sequence[Any]], None]
-Place = tuple[int, Sequence[Any]]
 Ran = tuple[list[Any], int]
 FOREVER = 1 << 62
 
@@ -29,9 +26,6 @@ class CompiledLoop:
         A program from constants, the state and elements, to the next state and results.
     constants, states : int
         How many inputs of the body are constants, and how many are its state.
-    length : int
-        The number of steps; `FOREVER` if it is not known. What comes after the state has one
-        element for each.
     reverse : bool
     condition : optional
         A program from constants of its own and the state.
@@ -47,28 +41,18 @@ class CompiledLoop:
     how: str
 
     def __init__(
-        self, body: Any, constants: int, states: int, length: int, reverse: bool, condition: Any
+        self, body: Any, constants: int, states: int, reverse: bool, condition: Any
     ) -> None:
-        self.body, self.condition = body, condition
+        self.body, self.condition, self.reverse = body, condition, reverse
         self.constants, self.states = constants, states
-        self.length, self.reverse = length, reverse
         self.programs = [body] if condition is None else [condition, body]
         self.asked = 0 if condition is None else len(condition.given) - states
 
-    def run(
-        self,
-        arrays: Sequence[Any],
-        rows: Sequence[Any],
-        after: After | None = None,
-        length: int | None = None,
-    ) -> Ran:
+    def run(self, arrays: Sequence[Any], rows: Sequence[Any], length: int = FOREVER) -> Ran:
         """The last state, and the number of steps. Their results are written to `rows`.
 
-        With `length`, there are at most so many steps.
+        There are at most `length` steps. What comes after the state has one element for each.
         """
-        return self._ran(arrays, rows, after, self.length if length is None else length)
-
-    def _ran(self, arrays: Any, rows: Any, after: After | None, length: int) -> Ran:
         raise NotImplementedError
 
     def parts(self) -> list[tuple[Any, str]]:
@@ -106,28 +90,23 @@ class NativeLoop(CompiledLoop):
             return self.condition.given[position]  # type: ignore[no-any-return]
         return self.body.given[position - self.asked]  # type: ignore[no-any-return]
 
-    def _run(
-        self, addresses: list[int], odd: Place, even: Place, after: After | None, length: int
-    ) -> int:
+    def _run(self, addresses: list[int], odd: int, even: int, length: int) -> int:
         """Run all steps; how many there were.
 
         `odd` and `even` say where the state is after an odd or even number of steps: at the
-        addresses from which place on, and in which arrays.
+        addresses from which place on.
         """
         table = (ctypes.c_void_p * max(len(addresses), 1))(*addresses)
         first = self.asked + self.constants
         start = 0
-        piece = self._piece if after is None else 1
         while start < length:
-            stop = min(start + piece, length)
+            stop = min(start + self._piece, length)
             start = self._call(table, start, stop)
             if start < stop:
                 break
-            place, state = odd if start % 2 else even
+            place = odd if start % 2 else even
             for j in range(self.states):
                 table[first + j] = addresses[place + j]
-            if after is not None:
-                after(start, state)
         return start
 
     def _addresses(
@@ -153,7 +132,7 @@ class StepLoop(CompiledLoop):
 
     how = "run from Python"
 
-    def _ran(self, arrays: Any, rows: Any, after: After | None, length: int) -> Ran:
+    def run(self, arrays: Sequence[Any], rows: Sequence[Any], length: int = FOREVER) -> Ran:
         a, c, s = self.asked, self.constants, self.states
         body, condition = self.body, self.condition
         given = arrays[a:]
@@ -178,8 +157,6 @@ class StepLoop(CompiledLoop):
             for row, y in zip(rows, out[s:], strict=True):
                 row[i] = y
             count += 1
-            if after is not None:
-                after(count, state)
         results = [np.array(x) for x in state]
         for memory in memories:
             body.pool.give_back(memory)

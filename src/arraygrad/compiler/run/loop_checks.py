@@ -1,4 +1,4 @@
-"""Steps of a loop that are compared with NumPy: for ``compile(check=True)``."""
+"""Loops of which each step is compared with NumPy: for ``compile(check=True)``."""
 
 from __future__ import annotations
 
@@ -9,69 +9,47 @@ import numpy as np
 
 from ..trace.bodies import Body
 from .checked import compare
+from .loop_calls import FOREVER, CompiledLoop, Ran
 
 
-class StepChecks:
-    """Called after each step of a loop: what it computed must be what NumPy makes of the same.
+class CheckedLoop(CompiledLoop):
+    """A loop that runs step by step: what each computes must be what NumPy makes of the same.
 
     Parameters
     ----------
-    loop : Loop
-        For errors.
+    code : CompiledLoop
     body : Body
-        From constants, the state and elements, to the next state and results.
-    given : sequence of arrays
-        The constants, the first state, and what the loop goes over.
-    constants, states : int
-        How many of these are constants, and how many the state.
-    rows : sequence of arrays
-        Where the results of the steps are written.
-    order : sequence of int
-        The steps, in their order: their places in what the loop goes over, and in the results.
-    condition : Body, optional
-        Takes `asked`, constants of its own, and the state.
+    condition : Body or None
+        What the loop is made of.
+    what : str
+        The loop, for errors.
     """
 
-    def __init__(
-        self,
-        loop: Any,
-        body: Body,
-        given: Sequence[Any],
-        constants: int,
-        states: int,
-        rows: Sequence[Any] = (),
-        order: Sequence[int] = (),
-        condition: Body | None = None,
-        asked: Sequence[Any] = (),
-    ) -> None:
-        self._loop, self._body = loop, body
-        self._constants = given[:constants]
-        self._state = [np.array(x) for x in given[constants : constants + states]]
-        self._xs = given[constants + states :]
-        self._rows, self._order = rows, order
-        self._condition, self._asked = condition, asked
+    def __init__(self, code: CompiledLoop, body: Body, condition: Body | None, what: str) -> None:
+        super().__init__(code.body, code.constants, code.states, code.reverse, code.condition)
+        self.how, self.parts = code.how, code.parts  # type: ignore[method-assign]
+        self._code, self._body, self._asks, self._what = code, body, condition, what
 
-    def __call__(self, number: int, state: Sequence[Any]) -> None:
-        """Compare the state after so many steps, and the results of the last of them."""
-        step = number - 1
-        self._ask(step, True)
-        at = self._order[step] if self._order else step
-        with np.errstate(all="ignore"):
-            wanted = self._body([*self._constants, *self._state, *(x[at] for x in self._xs)])
-        found = [*state, *(row[at] for row in self._rows)]
-        for x, y, node in zip(found, wanted, self._body.outputs, strict=True):
-            compare(np.asarray(x), y, node, f"step {step} of a {repr(self._loop)[1:-1]}")
-        self._state = [np.array(x) for x in state]
-
-    def end(self, number: int) -> None:
-        """Compare that the loop ended after so many steps, as its condition did not hold."""
-        self._ask(number, False)
-
-    def _ask(self, step: int, goes_on: bool) -> None:
-        if self._condition is None:
-            return
-        with np.errstate(all="ignore"):
-            (wanted,) = self._condition([*self._asked, *self._state])
-        where = f"the condition before step {step} of a {repr(self._loop)[1:-1]}"
-        found = np.array(goes_on)
-        compare(found, np.asarray(wanted, np.bool_), self._condition.outputs[0], where)
+    def run(self, arrays: Sequence[Any], rows: Sequence[Any], length: int = FOREVER) -> Ran:
+        a, first = self.asked, self.asked + self.constants
+        state = [np.array(x) for x in arrays[first : first + self.states]]
+        xs = arrays[first + self.states :]
+        for step in range(length):
+            at = length - 1 - step if self.reverse else step
+            given = [*state, *(x[at : at + 1] for x in xs)]
+            one = [row[at : at + 1] for row in rows]
+            out, steps = self._code.run([*arrays[:first], *given], one, 1)
+            with np.errstate(all="ignore"):
+                goes_on = self._asks is None or bool(self._asks([*arrays[:a], *state])[0])
+                if goes_on is not bool(steps):
+                    wanted = np.asarray(goes_on)
+                    where = f"the condition before step {step} of a {self._what}"
+                    compare(np.array(bool(steps)), wanted, self._asks.outputs[0], where)  # type: ignore[union-attr]
+                if not steps:
+                    return state, step
+                expected = self._body([*arrays[a:first], *state, *(x[at] for x in xs)])
+            found = [*out, *(row[0] for row in one)]  # and then what the caller checks
+            for x, y, node in zip(found, expected, self._body.outputs, strict=False):
+                compare(np.asarray(x), y, node, f"step {step} of a {self._what}")
+            state = out
+        return state, length

@@ -10,6 +10,7 @@ A long loop is run in pieces, so that it can be interrupted.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from ..llvm.vectors import TYPES, literal, memory_type
 from ..lower.core import Core
 from .executable import Native, ready
 from .loop_bodies import BodyProgram
-from .loop_calls import After, NativeLoop, Ran
+from .loop_calls import FOREVER, NativeLoop, Ran
 from .pool import pool_cell, prepare, run_address
 
 PIECE = 100_000_000  # about the cost of the steps that run without a look at interrupts
@@ -45,7 +46,7 @@ class LoopCode(NativeLoop):
     def how(self) -> str:  # type: ignore[override]
         return f"{len(self.body.steps)} kernels in native code"
 
-    def _ran(self, arrays: Any, rows: Any, after: After | None, length: int) -> Ran:
+    def run(self, arrays: Sequence[Any], rows: Sequence[Any], length: int = FOREVER) -> Ran:
         s = self.states
         checked = self._checked(arrays, length)
         outside = [ready(x, x.node.array) for p in self.programs for x in p.constants]
@@ -55,7 +56,7 @@ class LoopCode(NativeLoop):
         addresses = self._addresses(checked, [*outside, *odd, *even], rows, length)
         addresses += [memory.address for memory in memories]
         place = len(checked) + len(outside)
-        steps = self._run(addresses, (place, odd), (place + s, even), after, length)
+        steps = self._run(addresses, place, place + s, length)
         for program, memory in zip(self.programs, memories, strict=True):
             program.pool.give_back(memory)
         if not steps:

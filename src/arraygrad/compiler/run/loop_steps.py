@@ -6,6 +6,7 @@ steps of the body.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,8 +19,8 @@ from ..trace.program import Node, Result, needed
 from .checked import CheckedExecutable
 from .executable import Arrays, ByNumpy, Executable, reader
 from .loop_bodies import BodyProgram, ScanBody, program_of
-from .loop_calls import FOREVER, After, CompiledLoop, StepLoop
-from .loop_checks import StepChecks
+from .loop_calls import CompiledLoop, StepLoop
+from .loop_checks import CheckedLoop
 from .loop_code import LoopCode, is_native
 from .memory import Memory
 from .small_loops import NotSmall, SmallLoop
@@ -30,24 +31,17 @@ Parts = list[tuple[Any, str]]
 SHORTEST, SMALLEST = 64, 1 << 20
 
 
-def compiled_loop(
-    body: Body,
-    constants: int,
-    states: int,
-    length: int,
-    reverse: bool = False,
-    condition: Body | None = None,
+def _compiled_loop(
+    body: Body, constants: int, states: int, reverse: bool, condition: Body | None
 ) -> CompiledLoop:
     """A loop as numbers in registers; else as native code that calls kernels; else from Python."""
-    form = constants, states, length, reverse
-    try:
+    form = constants, states, reverse
+    with contextlib.suppress(NotSmall):
         return SmallLoop(body, *form, condition)
-    except NotSmall:
-        pass
     own = (ScanBody if condition is None else BodyProgram).of(body)
     asked = None if condition is None else BodyProgram.of(condition)
     programs = [own] if asked is None else [asked, own]
-    kind = LoopCode if length and all(map(is_native, programs)) else StepLoop
+    kind = LoopCode if all(map(is_native, programs)) else StepLoop
     return kind(own, *form, asked)
 
 
@@ -74,6 +68,24 @@ class LoopStep(ByNumpy):
     def compiled(self, body: Body) -> Any:
         """A body as an executable program, which is checked if the loop is."""
         return program_of(body, CheckedExecutable if self.is_checked else Executable)
+
+    def compiled_loop(
+        self,
+        body: Body,
+        constants: int,
+        states: int,
+        reverse: bool = False,
+        condition: Body | None = None,
+    ) -> CompiledLoop:
+        """A body as a loop, which is checked if the step is."""
+        found = _compiled_loop(body, constants, states, reverse, condition)
+        if not self.is_checked:
+            return found
+        return CheckedLoop(found, body, condition, repr(self.loop).strip("<>"))
+
+    def compiled_while(self, loop: Any, body: Body) -> CompiledLoop:
+        """A body as a loop with the condition of another."""
+        return self.compiled_loop(body, loop.constants, loop.states, condition=loop.condition)
 
     def what(self) -> str:
         """What the step does, for people."""
@@ -109,10 +121,9 @@ class ScanStep(LoopStep):
         self._states, self._rows, self._inputs = states, rows, inputs
         types = loop.types()
         self._types = [types[k] for k in rows]
-        self._constants = sum(i < c for i in inputs)
         body = Body([loop.body.inputs[i] for i in inputs], outputs)
-        self._form = body
-        self.code = compiled_loop(body, self._constants, len(states), loop.length, loop.reverse)
+        constants = sum(i < c for i in inputs)
+        self.code = self.compiled_loop(body, constants, len(states), loop.reverse)
 
     def what(self) -> str:
         return f"{super().what()}, {self.code.how}"
@@ -124,26 +135,18 @@ class ScanStep(LoopStep):
         loop = self.loop
         given = [arrays[i] for i in self._inputs]
         rows = [np.empty(*kind) for kind in self._types]
-        state = _run_scan(self.code, given, rows, self._checks(given, rows), loop.length)
+        state = _run_scan(self.code, given, rows, loop.length)
         results: list[Any] = [None] * len(loop.body.outputs)
         for k, value in zip((*self._states, *self._rows), (*state, *rows), strict=True):
             results[k] = value
         return results
 
-    def _checks(self, given: list[Any], rows: list[Any]) -> StepChecks | None:
-        if not self.is_checked:
-            return None
-        c, s = self._constants, len(self._states)
-        return StepChecks(self.loop, self._form, given, c, s, rows, self.loop.order())
 
-
-def _run_scan(
-    code: CompiledLoop, given: list[Any], rows: list[Any], after: After | None, length: int
-) -> list[Any]:
+def _run_scan(code: CompiledLoop, given: list[Any], rows: list[Any], length: int) -> list[Any]:
     """The last state of a loop of known length. Integers are checked at the end."""
     ranges = code.body.ranges
     extremes = [np.zeros(length, r.integers.dtype) for r in ranges for _ in ("low", "high")]
-    state, _ = code.run(given, [*rows, *extremes], after, length)
+    state, _ = code.run(given, [*rows, *extremes], length)
     if length:
         check_ranges(ranges, extremes)
     return state
@@ -166,28 +169,13 @@ class WhileStep(LoopStep):
 
     def __init__(self, node: Any, lowering: Lowering, is_checked: bool) -> None:
         super().__init__(node, lowering, is_checked)
-        self.code = _compiled_while(self.loop, self.loop.body)
+        self.code = self.compiled_while(self.loop, self.loop.body)
 
     def parts(self) -> Parts:
         return self.code.parts()
 
     def compute(self, arrays: list[Any]) -> list[Any]:
-        checks = _checks(self.loop, arrays) if self.is_checked else None
-        state, steps = self.code.run(arrays, [], checks)
-        if checks is not None:
-            checks.end(steps)
-        return state
-
-
-def _compiled_while(loop: Any, body: Body) -> CompiledLoop:
-    return compiled_loop(body, loop.of_body, loop.states, FOREVER, condition=loop.condition)
-
-
-def _checks(loop: Any, arrays: Sequence[Any]) -> StepChecks:
-    """What compares the steps of a while loop with NumPy's."""
-    asked, for_body, state = loop.split(arrays)
-    given, sizes = [*for_body, *state], (loop.of_body, loop.states)
-    return StepChecks(loop, loop.body, given, *sizes, condition=loop.condition, asked=asked)
+        return self.code.run(arrays, [])[0]
 
 
 class WhilePulledStep(LoopStep):
@@ -196,10 +184,10 @@ class WhilePulledStep(LoopStep):
     def __init__(self, node: Any, lowering: Lowering, is_checked: bool) -> None:
         super().__init__(node, lowering, is_checked)
         loop, back = self.loop.loop, self.loop.back
-        states = loop.body.inputs[loop.of_body :]
+        states = loop.body.inputs[loop.constants :]
         kept = Body(loop.body.inputs, [*loop.body.outputs, *states])
-        self.forth = _compiled_while(loop, kept)
-        self.back = compiled_loop(back, loop.of_body, self.loop.carried, FOREVER, reverse=True)
+        self.forth = self.compiled_while(loop, kept)
+        self.back = self.compiled_loop(back, loop.constants, self.loop.carried, reverse=True)
 
     def parts(self) -> Parts:
         return [
@@ -211,28 +199,19 @@ class WhilePulledStep(LoopStep):
         loop = self.loop.loop
         given, carried = self.loop.split(arrays)
         asked, for_body, state = loop.split(given)
-        checks = _checks(loop, given) if self.is_checked else None
         size = sum(x.nbytes for x in state)
         length = min(SHORTEST, SMALLEST // max(size, 1) + 1)
         pieces = []  # the states before some steps, and how many
         while True:
             rows = [np.empty((length, *shape), dtype) for shape, dtype in loop.types()]
-            state, steps = self.forth.run([*asked, *for_body, *state], rows, checks, length)
+            state, steps = self.forth.run([*asked, *for_body, *state], rows, length)
             pieces.append(([row[:steps] for row in rows], steps))
             if steps < length:
                 break
             length *= 2
-        if checks is not None:
-            checks.end(steps)
         while pieces:
             rows, steps = pieces.pop()
-            given = [*for_body, *carried, *rows]
-            sizes = loop.of_body, self.loop.carried
-            after = None
-            if self.is_checked:
-                order = range(steps - 1, -1, -1)
-                after = StepChecks(self.loop, self.loop.back, given, *sizes, order=order)
-            carried = _run_scan(self.back, given, [], after, steps)
+            carried = _run_scan(self.back, [*for_body, *carried, *rows], [], steps)
         return self.loop.cotangents(carried)  # type: ignore[no-any-return]
 
 

@@ -28,7 +28,7 @@ from ..trace.program import Constant
 from ..trace.traced import Trace
 from .executable import ready
 from .loop_bodies import extremes
-from .loop_calls import After, NativeLoop, Ran
+from .loop_calls import FOREVER, NativeLoop, Ran
 
 LARGEST = 16  # elements of a value: of more, vectors are faster
 MOST = 1500  # numbers that are computed in a step
@@ -45,18 +45,10 @@ class SmallLoop(NativeLoop):
     how = "as numbers in registers"
 
     def __init__(
-        self,
-        body: Body,
-        constants: int,
-        states: int,
-        length: int,
-        reverse: bool,
-        condition: Body | None,
+        self, body: Body, constants: int, states: int, reverse: bool, condition: Body | None
     ) -> None:
-        if not length:
-            raise NotSmall
         own = None if condition is None else _Numbers(condition, False)
-        super().__init__(_Numbers(body, condition is None), constants, states, length, reverse, own)
+        super().__init__(_Numbers(body, condition is None), constants, states, reverse, own)
         count = sum(p.count for p in self.programs)
         if count > MOST:
             raise NotSmall
@@ -65,13 +57,13 @@ class SmallLoop(NativeLoop):
         self._compile(module.text([_NumbersText(self, module).text()]))
         self._piece = PIECE // max(count, 1)
 
-    def _ran(self, arrays: Any, rows: Any, after: After | None, length: int) -> Ran:
+    def run(self, arrays: Sequence[Any], rows: Sequence[Any], length: int = FOREVER) -> Ran:
         given = self._checked(arrays, length)
         outside = [ready(x, x.node.array) for x in self.outside]
         state = [np.empty(x.shape, x.dtype) for x in self.body.outputs[: self.states]]
         addresses = self._addresses(given, [*outside, *state], rows, length)
         place = len(given) + len(outside)
-        steps = self._run(addresses, (place, state), (place, state), after, length)
+        steps = self._run(addresses, place, place, length)
         return (state if steps else self._first(given)), steps
 
     def parts(self) -> list[tuple[Any, str]]:

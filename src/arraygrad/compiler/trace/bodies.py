@@ -18,6 +18,7 @@ from ...core.array import Array, plain
 from ...core.levels import new_level
 from ...core.modes import ModeContext
 from ...func import jvp
+from ...func.shapes import ShapeDtype
 from ...func.trees import unwrapped
 from ...ops import broadcast_to, copy
 from ...ops.define.op import Own, declare
@@ -189,21 +190,16 @@ def in_batch(body: Body, flags: Sequence[bool], size: int) -> tuple[Body, Flags]
         return [x._array if flag else x for x, flag in zip(out, found, strict=True)]
 
     like = [
-        Like((size, *x.shape), x.dtype) if flag else x
+        ShapeDtype((size, *x.shape), x.dtype) if flag else x
         for x, flag in zip(body.inputs, flags, strict=True)
     ]
     return traced_body(function, like), tuple(found)
 
 
-class Like:
-    """A shape and a dtype."""
-
-    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
-        self.shape, self.dtype = shape, dtype
-
-
 def spread(body: Body, is_there: Sequence[bool], wanted: Sequence[bool], size: int) -> Body:
     """A body in which more outputs have the batch axis: those that are the same for all members."""
+    if list(is_there) == list(wanted):
+        return body
 
     def function(given: list[Any]) -> list[Any]:
         return [
