@@ -254,28 +254,26 @@ def in_two_steps(kernel: AnyFunction) -> AnyFunction:
     def for_op(op: Any) -> AnyFunction:
         lines, params = native.Lines(op), {"keepdims": False}
 
-        def computed(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-            is_long = axis is None and not keepdims and x.size >= _MANY
-            length = math.gcd(x.size, _PART) if is_long else 1
-            if length >= _PART // 16 and x.flags.c_contiguous and _are_like((x,), x):
-                parts = [x.reshape(-1, length)]
-                found = lines.again(parts, params)
-                found = lines(parts, params) if found is NotImplemented else found
-                if found is not NotImplemented:
-                    with np.errstate(all="ignore"):
-                        out = kernel(found)
-                    if math.isfinite(out):
-                        return out
-            return kernel(x, axis=axis, keepdims=keepdims)
+        def of_parts(x: Any) -> Any:
+            length = math.gcd(x.size, _PART)
+            if length < _PART // 16 or not x.flags.c_contiguous or not _are_like((x,), x):
+                return None
+            parts = [x.reshape(-1, length)]
+            found = lines.again(parts, params)
+            found = lines(parts, params) if found is NotImplemented else found
+            if found is NotImplemented:
+                return None
+            with np.errstate(all="ignore"):
+                out = kernel(found)
+            return out if math.isfinite(out) else None
 
-        return computed
+        return functools.partial(kernel, of_parts=of_parts)
 
     kernel.for_op = for_op  # type: ignore[attr-defined]
     return kernel
 
 
-# Elements from which on a sum is computed in two steps, and the most in one part.
-_MANY, _PART = 1 << 15, 1024
+_PART = 1024  # elements in one part, at most
 
 
 def _are_rows(arrays: tuple[Any, ...], axis: tuple[int, ...]) -> bool:

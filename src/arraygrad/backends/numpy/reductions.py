@@ -8,9 +8,15 @@ import numpy as np
 
 from ..base import Kernel
 
+MANY = 1 << 15  # elements from which on all are added up in two steps, by `of_parts`
 
-def sum_(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+
+def sum_(x: Any, axis: Any = None, keepdims: Any = False, of_parts: Any = None) -> Any:
     """The sum along axes."""
+    if axis is None and of_parts is not None and x.size >= MANY and not keepdims:
+        out = of_parts(x)
+        if out is not None:
+            return out
     if axis and x.size > 8192 and x.dtype.char in "fd":
         # A matrix product is much faster for a sum down the columns of a matrix (as for the
         # gradient of a bias), and for sums along contiguous lines. For very long sums it is less
@@ -40,8 +46,12 @@ def _extreme(ufunc: Any, start: float) -> Kernel:
 max_, min_ = _extreme(np.maximum, -np.inf), _extreme(np.minimum, np.inf)
 
 
-def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def mean(x: Any, axis: Any = None, keepdims: bool = False, of_parts: Any = None) -> Any:
     """The mean along axes."""
+    if axis is None and of_parts is not None and x.size >= MANY and not keepdims:
+        out = of_parts(x)
+        if out is not None:
+            return out
     if x.dtype.char not in "fdFD" or not x.size:
         return np.mean(x, axis=axis, keepdims=keepdims)
     total = sum_(x, axis, keepdims)
