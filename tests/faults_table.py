@@ -746,15 +746,15 @@ _NETWORKS = [
     Fault(
         "momentum is forgotten from step to step",
         "optim/algorithms.py",
-        's.blend("momentum_buffer", momentum, number_for(weight, p) * g)',
-        "number_for(weight, p) * g",
+        's.blend("momentum_buffer", momentum, weight * g)',
+        "weight * g",
         "tests/optim/test_rules.py tests/compat/test_sorix.py",
     ),
     Fault(
         "Adam does not correct the mean of its first steps",
         "optim/algorithms.py",
-        'length, root = o["lr"] / (1 - first**t), (1 - second**t) ** 0.5',
-        'length, root = o["lr"], (1 - second**t) ** 0.5',
+        'return o["lr"] / (1 - first**t), (1 - second**t) ** 0.5',
+        'return o["lr"], (1 - second**t) ** 0.5',
         "tests/optim/test_rules.py tests/compat/test_sorix.py tests/compat/hips/test_misc.py",
     ),
     Fault(
