@@ -57,11 +57,11 @@ class NumPyMethods:
         """Rounded to a number of decimals, halves to the even digit. The derivative is zero."""
         if not decimals:
             return ops.round(self)
+        if decimals > 0 and not ops.is_inexact(self):
+            return ops.copy(self)
         scale = 10.0**decimals
         rounded = ops.divide(ops.round(ops.multiply(self, scale)), scale)
-        if ops.is_inexact(self):
-            return rounded
-        return ops.astype(rounded, self.dtype) if decimals < 0 else ops.copy(self)
+        return ops.astype(rounded, self.dtype, copy=False)
 
     def cumsum(self, axis: int | None = None, *, dtype: Any = None) -> Self:
         """The running sum along an axis; by default, over the flattened array."""

@@ -56,7 +56,7 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = Non
 
 
 def _like(target: Any, input: Any) -> Any:
-    """The target, if it is of integers as floating-point numbers."""
+    """The target as floating-point numbers. If it broadcasts with the input, this warns."""
     of_input, of_target = shape_of(input), shape_of(target)
     pairs = zip(reversed(of_input), reversed(of_target), strict=False)
     if of_input and of_target and of_input != of_target:

@@ -41,7 +41,7 @@ from .elementwise import (
 )
 from .indexing import _argsort, sort, take, take_along_axis
 from .reductions import all, any, cumulative_sum, sum
-from .shape import _permute_dims, _reshape, astype, broadcast_to
+from .shape import _permute_dims, _reshape, as_inexact, astype, broadcast_to
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
 
@@ -224,10 +224,8 @@ def _quantile(
         raise ValueError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
     if is_complex(x):
         raise TypeError("quantiles are for real numbers, not complex ones")
-    backend = backend_of(x)
-    if backend.kind(x.dtype) != "f":
-        x = astype(x, backend.dtype(float))
-        skip = False
+    if backend_of(x).kind(x.dtype) != "f":
+        x, skip = as_inexact(x), False
     q = _checked_parts(q, x)
     axes = many_axes(axis, x.ndim)
     lines, shape = _lines(x, axes)

@@ -258,10 +258,8 @@ class Formula:
     def finish(self, result: Any) -> None:
         """Say which value is the result, and forget the steps that it does not need."""
         is_own = isinstance(result, _Captured)
-        self._result, self.shape = (
-            (result.number, None) if is_own else self.meet(result),
-            result.shape,
-        )
+        self._result = (result.number, None) if is_own else self.meet(result)
+        self.shape = result.shape
         self.is_of_numbers = self.is_of_numbers and result.ndim == 0
         needed = {self._result[0]}
         steps = []

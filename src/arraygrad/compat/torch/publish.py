@@ -21,6 +21,7 @@ from ... import ops
 from ...arrays.batched import Batched
 from ...arrays.creation import asarray, tensor
 from ...arrays.dual import Dual
+from ...autograd.context import SEVERAL
 from ...core.array import Array
 from .dtypes import default_for, result_type
 from .handles import Tensor, is_recorded, lift, new, note_birth, origin_of, unwrap, wrap
@@ -157,7 +158,7 @@ def _by_rule(native: AnyFunction, name: str, rule: Dtypes) -> AnyFunction:
         for value in (*args, *kwargs.values()):
             if isinstance(value, Array):
                 arrays.append(value)
-            elif isinstance(value, _SEVERAL):
+            elif isinstance(value, SEVERAL):
                 arrays += [v for v in value if isinstance(v, Array)]
         found = [array.dtype for array in arrays]
         wanted = found[0] if found else None
@@ -180,9 +181,6 @@ def _by_rule(native: AnyFunction, name: str, rule: Dtypes) -> AnyFunction:
         return native(*map(converted, args), **named)
 
     return ruled
-
-
-_SEVERAL = (tuple, list)
 
 
 def _first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -2,8 +2,8 @@
 
 SciPy computes the coefficients. Their derivatives by the frequencies are those of the same steps:
 the zeros and poles of a prototype are moved to the frequencies, and mapped from analog to digital.
-The order and the ripples of the prototype are constants. `firwin` is a
-filter by its cutoffs, `firwin2` by its gains.
+The order and the ripples of the prototype are constants. `firwin` is a filter by its cutoffs,
+`firwin2` by its gains.
 """
 
 from __future__ import annotations
