@@ -156,3 +156,11 @@ def test_values_may_be_set_later() -> None:
     curve = interpolate.BarycentricInterpolator(np.arange(3.0), [0.0, 0.0, 0.0])
     curve.set_yi([0.0, 1.0, 4.0])
     assert ag.func.grad(curve)(1.5) == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize("method", ["linear", "nearest", "slinear", "cubic", "quintic", "pchip"])
+def test_a_grid_of_tensors_gives_tensors(method: str) -> None:
+    nodes = np.linspace(0.0, 1.0, 6)
+    values = ag.tensor(np.outer(nodes, nodes**2))  # which need no gradient
+    points = np.array([[0.2, 0.7], [0.5, 0.1]])
+    assert isinstance(interpolate.interpn((nodes, nodes), values, points, method), ag.Tensor)

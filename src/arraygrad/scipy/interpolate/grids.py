@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ...arrays.creation import asarray
+from ...arrays.tensor import Tensor
 from ...core.array import plain
 from ...func import vmap
 from ...ops import (
@@ -246,6 +248,7 @@ class _TensorGrid:
             return out
 
         rows = vmap(at_point)(reshape(xi, (-1, xi.shape[-1])))
+        rows = asarray(rows) if isinstance(self.values, Tensor) else rows
         rows = in_precision_of(rows, self.values)
         return reshape(rows, (*xi.shape[:-1], *rows.shape[1:]))
 
